@@ -1,0 +1,58 @@
+"""The command line: arguments in, one call, text out.
+
+Each command is a module of this package with `add(commands)`, which declares
+its arguments and sets `run`, the function that is called with them. Exit
+codes: 0 done, 1 done but the answer is no, 2 wrong use or bad input, 130
+interrupted, 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import cleft
+from cleft.errors import CleftError
+
+__all__ = ["main"]
+
+COMMANDS = ("evaluate", "convert", "sentences")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors look like the rest of cleft's."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Say what is wrong and where help is, in one line."""
+        self.exit(2, f"{self.prog}: {message}; see '{self.prog} --help'\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The argument parser with all commands."""
+    parser = Parser(prog="cleft", description=cleft.__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--version", action="version", version=f"cleft {cleft.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        import_module(f"cleft.cli.{name}").add(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    args = build_parser().parse_args(argv)
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except CleftError as error:
+        print(f"cleft: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader is gone: keep the interpreter from failing again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141

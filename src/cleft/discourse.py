@@ -1,0 +1,354 @@
+"""RST discourse trees: elementary discourse units, nuclearity, relations.
+
+A leaf holds an EDU. A node gives each of its children a nuclearity (`N` or
+`S`) and the relation that ties it to its parent; the nucleus of a mononuclear
+relation carries the name `span`, the nuclei of a multinuclear one all carry
+the relation. Nodes may be n-ary, as annotation tools write them. Everything
+walks with an explicit stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from cleft.errors import TreeShapeError
+from cleft.span import Span
+from cleft.tree import Evidence
+
+__all__ = ["SPAN", "DiscourseSplit", "DiscourseTree", "Edu"]
+
+SPAN = "span"
+"""What the nucleus of a mononuclear relation carries in place of a relation."""
+
+
+class Edu(NamedTuple):
+    """An elementary discourse unit: its text, its tokens' span, its characters.
+
+    `start` and `end` are character offsets into the source text where one is
+    known.
+
+    >>> Edu("she played tennis.", Span(4, 8)).span.width
+    4
+    """
+
+    text: str
+    span: Span
+    start: int | None = None
+    end: int | None = None
+
+
+class DiscourseSplit(NamedTuple):
+    """One split of a binary discourse tree, with its label.
+
+    >>> DiscourseSplit(0, 5, 8, "elaboration", "NS", 0.9).relation
+    'elaboration'
+    """
+
+    left: int
+    split: int
+    right: int
+    relation: str
+    nuclearity: str
+    probability: float | None = None
+
+
+class DiscourseTree:
+    """A node of a discourse tree, and so the tree below it.
+
+    >>> left, right = Edu("Although it rained,", Span(0, 4)), Edu("she played.", Span(4, 7))
+    >>> tree = DiscourseTree.join(
+    ...     [DiscourseTree.leaf(left), DiscourseTree.leaf(right)], "SN", "concession")
+    >>> tree.relation, tree.nuclearity, tree.relations, tree.span
+    ('concession', 'SN', ('concession', 'span'), Span(left=0, right=7))
+    >>> [edu.text for edu in tree.edus]
+    ['Although it rained,', 'she played.']
+    """
+
+    __slots__ = (
+        "children",
+        "edu",
+        "evidence",
+        "nuclearity",
+        "relations",
+    )
+
+    children: tuple[DiscourseTree, ...]
+    nuclearity: str
+    relations: tuple[str, ...]
+    edu: Edu | None
+    evidence: Evidence | None
+
+    def __init__(
+        self,
+        children: Iterable[DiscourseTree] = (),
+        nuclearity: str = "",
+        relations: Iterable[str] = (),
+        edu: Edu | None = None,
+        evidence: Evidence | None = None,
+    ):
+        self.children = tuple(children)
+        self.nuclearity = nuclearity
+        self.relations = tuple(relations)
+        self.edu = edu
+        self.evidence = evidence
+        self._check()
+
+    def _check(self) -> None:
+        count = len(self.children)
+        if (self.edu is None) is not bool(count):
+            raise TreeShapeError(
+                "a discourse node needs either an EDU or children",
+                hint="use DiscourseTree.leaf or DiscourseTree.join",
+            )
+        if count == 1:
+            raise TreeShapeError("a discourse node has one child", hint="use the child itself")
+        if len(self.nuclearity) != count or len(self.relations) != count:
+            raise TreeShapeError(
+                f"{count} children, but nuclearity {self.nuclearity!r} and "
+                f"{len(self.relations)} relations",
+                hint="give one letter and one relation a child",
+            )
+        if count and (set(self.nuclearity) - {"N", "S"} or "N" not in self.nuclearity):
+            raise TreeShapeError(
+                f"nuclearity {self.nuclearity!r} is not made of N and S with at least one N",
+                hint="use NS, SN or N for each child of a multinuclear relation",
+            )
+
+    @classmethod
+    def leaf(cls, edu: Edu) -> DiscourseTree:
+        """A leaf that holds an EDU."""
+        return cls(edu=edu)
+
+    @classmethod
+    def join(
+        cls, children: Sequence[DiscourseTree], nuclearity: str, relation: str
+    ) -> DiscourseTree:
+        """A node tied by one relation: NS, SN, or all nuclei."""
+        satellites = "S" in nuclearity
+        relations = [SPAN if satellites and role == "N" else relation for role in nuclearity]
+        return cls(children, nuclearity, relations)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node is an EDU."""
+        return self.edu is not None
+
+    @property
+    def relation(self) -> str:
+        """The relation between the children; several different ones joined by `/`; '' for an EDU."""
+        names = dict.fromkeys(name for name in self.relations if name != SPAN)
+        return "/".join(names) if names else (SPAN if self.children else "")
+
+    @property
+    def is_multinuclear(self) -> bool:
+        """Whether all children are nuclei."""
+        return bool(self.children) and "S" not in self.nuclearity
+
+    @property
+    def probability(self) -> float | None:
+        """The probability of this node's split, where a model gave one."""
+        return self.evidence.split if self.evidence else None
+
+    @property
+    def log_prob(self) -> float | None:
+        """The log-probability of the whole tree, at a root that a model made."""
+        return self.evidence.log_prob if self.evidence else None
+
+    @property
+    def split_log_prob(self) -> float | None:
+        """The log-probability of the tree's splits alone, at a root that a model made."""
+        return self.evidence.split_log_prob if self.evidence else None
+
+    @property
+    def span(self) -> Span:
+        """The tokens below the node."""
+        first = last = self
+        while first.children:
+            first = first.children[0]
+        while last.children:
+            last = last.children[-1]
+        assert first.edu is not None and last.edu is not None
+        return Span(first.edu.span.left, last.edu.span.right)
+
+    @property
+    def edus(self) -> list[Edu]:
+        """The elementary discourse units, left to right."""
+        return [node.edu for node in self.preorder() if node.edu is not None]
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every node has two children or is an EDU."""
+        return all(len(node.children) in (0, 2) for node in self.preorder())
+
+    def preorder(self) -> list[DiscourseTree]:
+        """Every node, parents before children, left to right."""
+        nodes, stack = [], [self]
+        while stack:
+            node = stack.pop()
+            nodes.append(node)
+            stack.extend(node.children[::-1])
+        return nodes
+
+    def spans(self) -> list[tuple[Span, DiscourseTree]]:
+        """Every node with its span, in preorder, EDUs included."""
+        nodes = self.preorder()
+        spans: list[Span] = [Span(0, 0)] * len(nodes)
+        stack: list[Span] = []
+        for index in range(len(nodes) - 1, -1, -1):
+            edu, count = nodes[index].edu, len(nodes[index].children)
+            if edu is not None:
+                span = edu.span
+            else:
+                span = Span(stack[-1].left, stack[-count].right)
+                del stack[-count:]
+            spans[index] = span
+            stack.append(span)
+        return list(zip(spans, nodes, strict=True))
+
+    def splits(self) -> list[DiscourseSplit]:
+        """The splits of the (binarised) tree in preorder, each with its relation and nuclearity."""
+        tree = self if self.is_binary else self.binarise()
+        ends = {id(node): span for span, node in tree.spans()}
+        found = []
+        for span, node in tree.spans():
+            if node.children:
+                boundary = ends[id(node.children[0])].right
+                found.append(
+                    DiscourseSplit(
+                        span.left,
+                        boundary,
+                        span.right,
+                        node.relation,
+                        node.nuclearity,
+                        node.probability,
+                    )
+                )
+        return found
+
+    def binarise(self) -> DiscourseTree:
+        """The tree with binary nodes only.
+
+        Nuclei of one relation branch to the right and repeat it. Satellites
+        come off first: those before the nuclei from the left, then those
+        after them from the right, so that the nearer a satellite stands, the
+        more tightly it is bound.
+        """
+        stack: list[DiscourseTree] = []
+        for node in reversed(self.preorder()):
+            count = len(node.children)
+            if count:
+                children = stack[: -count - 1 : -1]
+                del stack[-count:]
+                node = _binary(node, children)
+            stack.append(node)
+        return stack[0]
+
+    def debinarise(self) -> DiscourseTree:
+        """The tree with each right-branching run of one multinuclear relation made one node.
+
+        Undoes `binarise` for multinuclear nodes, except that a multinuclear
+        node which really had a node of the same relation as its last child is
+        merged with it: the binary form does not tell the two apart.
+        """
+        stack: list[DiscourseTree] = []
+        for node in reversed(self.preorder()):
+            count = len(node.children)
+            if count:
+                children = stack[: -count - 1 : -1]
+                del stack[-count:]
+                last = children[-1]
+                if node.is_multinuclear and last.is_multinuclear:
+                    names = set(node.relations) | set(last.relations)
+                    if len(names) == 1:
+                        children[-1:] = last.children
+                node = _with_children(node, children)
+            stack.append(node)
+        return stack[0]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DiscourseTree):
+            return NotImplemented
+        stack = [(self, other)]
+        while stack:
+            one, two = stack.pop()
+            if (one.nuclearity, one.relations, one.edu) != (two.nuclearity, two.relations, two.edu):
+                return False
+            stack.extend(zip(one.children, two.children, strict=True))
+        return True
+
+    def __hash__(self) -> int:
+        return hash(tuple((n.nuclearity, n.relations, n.edu) for n in self.preorder()))
+
+    def __repr__(self) -> str:
+        return f"<DiscourseTree: {len(self.edus)} EDUs, {self.relation or 'no relation'}>"
+
+    def __str__(self) -> str:
+        """An indented outline, one node a line."""
+        lines = []
+        stack: list[tuple[DiscourseTree, int, str]] = [(self, 0, "")]
+        while stack:
+            node, depth, role = stack.pop()
+            what = node.edu.text if node.edu else f"{node.relation} ({node.nuclearity})"
+            lines.append("  " * depth + role + what)
+            for child, letter in zip(node.children[::-1], node.nuclearity[::-1], strict=True):
+                stack.append((child, depth + 1, f"{letter}: "))
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = [(n.nuclearity, n.relations, n.edu, n.evidence) for n in self.preorder()]
+        return _from_rows, (rows,)
+
+
+_Row = tuple[str, tuple[str, ...], Edu | None, Evidence | None]
+
+
+def _from_rows(rows: list[_Row]) -> DiscourseTree:
+    stack: list[DiscourseTree] = []
+    for nuclearity, relations, edu, evidence in reversed(rows):
+        count = len(nuclearity)
+        children = stack[: -count - 1 : -1] if count else []
+        del stack[len(stack) - count :]
+        stack.append(DiscourseTree(children, nuclearity, relations, edu, evidence))
+    return stack[0]
+
+
+def _with_children(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
+    if len(children) == len(node.children):
+        nuclearity, relations = node.nuclearity, node.relations
+    else:
+        nuclearity, relations = "N" * len(children), (node.relations[0],) * len(children)
+    return DiscourseTree(children, nuclearity, relations, evidence=node.evidence)
+
+
+def _binary(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
+    """One n-ary node over children that are binary already."""
+    if len(children) == 2:
+        return _with_children(node, children)
+    first = node.nuclearity.index("N")
+    last = node.nuclearity.rindex("N")
+    tree = _nuclei(node, children, first, last)
+    for index in range(last + 1, len(children)):
+        tree = DiscourseTree.join([tree, children[index]], "NS", node.relations[index])
+    for index in range(first - 1, -1, -1):
+        tree = DiscourseTree.join([children[index], tree], "SN", node.relations[index])
+    return tree
+
+
+def _nuclei(
+    node: DiscourseTree, children: list[DiscourseTree], first: int, last: int
+) -> DiscourseTree:
+    """The nuclei of a node, each with the satellites that stand after it, right-branching."""
+    groups: list[tuple[DiscourseTree, str]] = []
+    for index in range(first, last + 1):
+        if node.nuclearity[index] == "N":
+            groups.append((children[index], node.relations[index]))
+        else:
+            nucleus, relation = groups[-1]
+            pair = [nucleus, children[index]]
+            groups[-1] = (DiscourseTree.join(pair, "NS", node.relations[index]), relation)
+    tree, relation = groups[-1]
+    for other, name in reversed(groups[:-1]):
+        tree = DiscourseTree([other, tree], "NN", [name, relation])
+        relation = name
+    return tree

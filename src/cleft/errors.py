@@ -1,0 +1,104 @@
+"""The one tree of exceptions that cleft raises.
+
+Every message says where the fault is, what was expected, what was found, and
+what to do about it. Callers that want to catch everything cleft can raise
+catch `CleftError`; nothing else escapes the library on bad input.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = [
+    "CleftError",
+    "ConstraintError",
+    "FormatError",
+    "InputError",
+    "MetricError",
+    "OutputError",
+    "Place",
+    "TreeFormatError",
+    "TreeShapeError",
+    "UsageError",
+]
+
+
+class Place:
+    """A position in a source: a name, and a line and column counted from 1.
+
+    >>> str(Place("train.mrg", 14, 3))
+    'train.mrg line 14 column 3'
+    >>> str(Place("train.mrg"))
+    'train.mrg'
+    """
+
+    __slots__ = ("column", "line", "name")
+
+    def __init__(self, name: str | Path, line: int | None = None, column: int | None = None):
+        self.name = str(name)
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        parts = [self.name]
+        if self.line is not None:
+            parts.append(f"line {self.line}")
+        if self.column is not None:
+            parts.append(f"column {self.column}")
+        return " ".join(parts)
+
+
+class CleftError(Exception):
+    """Base of every error that cleft raises.
+
+    >>> print(CleftError("2 brackets still open", where="a.mrg line 3", hint="add '))'"))
+    a.mrg line 3: 2 brackets still open; add '))'
+    """
+
+    def __init__(self, problem: str, *, where: str | Place = "", hint: str = ""):
+        self.problem = problem
+        self.where = str(where)
+        self.hint = hint
+        head = f"{self.where}: " if self.where else ""
+        tail = f"; {hint}" if hint else ""
+        super().__init__(f"{head}{problem}{tail}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild from the parts: an error may cross to another process."""
+        return _rebuild, (type(self), self.problem, self.where, self.hint)
+
+
+def _rebuild(kind: type[CleftError], problem: str, where: str, hint: str) -> CleftError:
+    return kind(problem, where=where, hint=hint)
+
+
+class UsageError(CleftError):
+    """A call or a command line that cannot mean anything."""
+
+
+class InputError(CleftError):
+    """A source that cannot be read at all: missing, a directory, not UTF-8, empty."""
+
+
+class OutputError(CleftError):
+    """A target that cannot be written."""
+
+
+class FormatError(CleftError):
+    """A source that can be read but does not hold what its format promises."""
+
+
+class TreeFormatError(FormatError):
+    """A tree that is not well formed in the format it is written in."""
+
+
+class TreeShapeError(CleftError):
+    """A tree or a set of splits that cannot be built or converted as asked."""
+
+
+class ConstraintError(CleftError):
+    """Constraints on a parse that contradict each other or the sentence."""
+
+
+class MetricError(CleftError):
+    """Two sides that cannot be scored against each other."""

@@ -1,0 +1,152 @@
+"""Reading and writing text files, with errors that say which file and why.
+
+`-` stands for standard input or output. Input is UTF-8, with or without a
+byte order mark, plain or gzipped (`.gz`). Output to a file appears under its
+name only when it is complete.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TextIO
+
+from cleft.errors import InputError, OutputError, Place
+
+__all__ = ["STREAM", "lines", "read_text", "source_name", "writing"]
+
+STREAM = "-"
+"""The name of standard input and output."""
+
+
+def source_name(path: str | Path) -> str:
+    """How messages call a source.
+
+    >>> source_name("-"), source_name("trees.mrg")
+    ('standard input', 'trees.mrg')
+    """
+    return "standard input" if str(path) == STREAM else str(path)
+
+
+def lines(path: str | Path) -> Iterator[str]:
+    """The lines of a text file, one at a time, their line ends kept.
+
+    Only a line feed ends a line, so that columns and words are what the
+    file's writer meant, whatever else Unicode calls a line separator.
+    """
+    with _reading(path) as stream:
+        number = 0
+        while True:
+            number += 1
+            try:
+                raw = stream.readline()
+            except (OSError, EOFError) as error:
+                raise InputError(f"cannot be read: {error}", where=source_name(path)) from error
+            if not raw:
+                return
+            yield _decode(raw, path, number)
+
+
+def read_text(path: str | Path) -> str:
+    """A whole text file."""
+    return "".join(lines(path))
+
+
+def _decode(raw: bytes, path: str | Path, number: int) -> str:
+    if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+        raw = raw[3:]
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"expected UTF-8, found byte 0x{raw[error.start]:02x}",
+            where=Place(source_name(path), number, error.start + 1),
+            hint="convert the file to UTF-8, for example with iconv",
+        ) from error
+
+
+@contextmanager
+def _reading(path: str | Path) -> Iterator[IO[bytes]]:
+    if str(path) == STREAM:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream: IO[bytes] = open(path, "rb")
+    except FileNotFoundError as error:
+        raise InputError("no such file", where=str(path), hint="check the path") from error
+    except IsADirectoryError as error:
+        raise InputError(
+            "expected a file, found a directory", where=str(path), hint="name the files in it"
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be opened: {reason}", where=str(path)) from error
+    with stream:
+        if str(path).endswith(".gz"):
+            with gzip.open(stream, "rb") as unpacked:
+                yield unpacked  # type: ignore[misc]
+        else:
+            yield stream
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[TextIO]:
+    """A text stream to a file or, for `-`, to standard output.
+
+    The file appears under its name when the block ends without an error;
+    after an error nothing is left behind and an older file stays as it was.
+    A target that is no regular file (a pipe, /dev/null) is written directly.
+    """
+    if str(path) == STREAM:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    target = Path(path)
+    try:
+        with _direct(target) if _is_special(target) else _replacing(target) as stream:
+            yield stream
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        reason = error.strerror or str(error)
+        raise OutputError(f"cannot be written: {reason}", where=str(path)) from error
+
+
+def _is_special(target: Path) -> bool:
+    return target.exists() and not target.is_file()
+
+
+@contextmanager
+def _direct(target: Path) -> Iterator[TextIO]:
+    with open(target, "w", encoding="utf-8", newline="\n") as stream:
+        yield stream
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[TextIO]:
+    target = target.resolve() if target.is_symlink() else target
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions the file would have had if it had been opened in place."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,1 @@
+"""Reading and writing trees, one module a format."""

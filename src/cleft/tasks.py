@@ -1,0 +1,292 @@
+"""The two tasks: which splits are legal, what carries a label, how splits make a tree.
+
+Search, training, runtime and server know a task only by this: `legal` gives
+the boundaries at which a span may be split, `labelled` lists what the label
+classifier must name, `derive` and `build` go from a tree to its decisions and
+back. Decisions are in depth-first order, left before right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from cleft.discourse import DiscourseTree, Edu
+from cleft.errors import TreeShapeError
+from cleft.span import Span, Split
+from cleft.tree import (
+    DUMMY,
+    Branching,
+    Dummy,
+    Tree,
+    binarise,
+    is_dummy,
+    split_root,
+    wrap,
+)
+
+__all__ = [
+    "DISCOURSE",
+    "SYNTAX",
+    "Derivation",
+    "DiscourseTask",
+    "SyntaxTask",
+    "Task",
+    "split_relation",
+]
+
+Labelled = TypeVar("Labelled", bound=tuple[int, ...], covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivation:
+    """A tree as decisions: its splits in depth-first order, and its labels.
+
+    `labels` stand in the order in which the task's `labelled` lists what
+    carries them.
+
+    >>> Derivation(length=2, splits=(Split(0, 1, 2),), labels=("S", "NP", "∅")).length
+    2
+    """
+
+    length: int
+    splits: tuple[Split, ...]
+    labels: tuple[str, ...]
+
+
+class Task(Protocol[Labelled]):
+    """What search, training and runtime need to know of a task."""
+
+    @property
+    def name(self) -> str:
+        """`syntax` or `discourse`."""
+        ...
+
+    def legal(self, span: Span) -> range:
+        """The boundaries at which a span may be split."""
+        ...
+
+    def labelled(self, length: int, splits: Sequence[Split]) -> list[Labelled]:
+        """What carries a label in the tree that these splits make."""
+        ...
+
+
+def _check_splits(length: int, splits: Sequence[Split], stops: bool) -> None:
+    """Walk the splits as a decoder would; each must be legal for the span that is next."""
+    stack = [Span(0, length)] if length > 1 else []
+    for split in splits:
+        if not stack or stack[-1] != split.span:
+            due = f"span {tuple(stack[-1])}" if stack else "no further span"
+            raise TreeShapeError(f"split {split} is out of order: {due} is next")
+        span = stack.pop()
+        if not span.left < split.split < span.right + stops:
+            raise TreeShapeError(f"split {split} is not a legal one of {tuple(span)}")
+        if not split.is_stop:
+            halves = span.at(split.split)
+            stack.extend(half for half in reversed(halves) if half.width > 1)
+    if stack:
+        raise TreeShapeError(f"the splits end before span {tuple(stack[-1])} is split")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntaxTask:
+    """Constituency: every span of two or more tokens is split, every span has a label.
+
+    >>> tree = Tree.from_brackets(
+    ...     "(S (NP (PRP She)) (VP (VBZ enjoys) (S (VP (VBG playing) (NP (NN tennis))))) (. .))")
+    >>> derivation = SYNTAX.derive(tree)
+    >>> print(*derivation.splits)
+    (0,5)→1 (1,5)→4 (1,4)→2 (2,4)→3
+    >>> list(zip(SYNTAX.labelled(5, derivation.splits), derivation.labels))[4]
+    (Span(left=1, right=2), '∅')
+    >>> SYNTAX.build(derivation, tree.words(), tree.tags()) == tree
+    True
+    """
+
+    branching: Branching = "right"
+    dummy: Dummy = "one"
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return "syntax"
+
+    def legal(self, span: Span) -> range:
+        """The boundaries strictly inside the span."""
+        return span.splits()
+
+    def labelled(self, length: int, splits: Sequence[Split]) -> list[Span]:
+        """All 2n-1 spans of the binary tree, in preorder."""
+        _check_splits(length, splits, stops=False)
+        spans, upcoming, stack = [], iter(splits), [Span(0, length)]
+        while stack:
+            span = stack.pop()
+            spans.append(span)
+            if span.width > 1:
+                left, right = span.at(next(upcoming).split)
+                stack += (right, left)
+        return spans
+
+    def derive(self, tree: Tree) -> Derivation:
+        """The decisions of a tree; the root bracket stays outside."""
+        _, inner = split_root(tree)
+        binary = binarise(inner, self.branching, self.dummy)
+        splits, labels, position = [], [], 0
+        rows = binary.spans()
+        # In preorder a node's first child comes next, so its right end is the split.
+        for index, (span, node) in enumerate(rows):
+            if len(node.children) == 2:
+                splits.append(Split(span.left, rows[index + 1][0].right, span.right))
+                labels.append(node.label)
+            elif node.children:
+                labels.append(node.label)
+            else:
+                parent = rows[index - 1][1] if index else None
+                if parent is None or len(parent.children) != 1:
+                    labels.append(DUMMY)
+                position += 1
+        return Derivation(length=position, splits=tuple(splits), labels=tuple(labels))
+
+    def build(
+        self,
+        derivation: Derivation,
+        words: Sequence[str],
+        tags: Sequence[str],
+        root: str | None = None,
+    ) -> Tree:
+        """The n-ary tree that the decisions make, under a root bracket if one is named."""
+        spans = self.labelled(derivation.length, derivation.splits)
+        if not len(words) == len(tags) == derivation.length:
+            raise TreeShapeError(
+                f"{derivation.length} tokens expected, {len(words)} words and "
+                f"{len(tags)} tags found"
+            )
+        if len(derivation.labels) != len(spans):
+            raise TreeShapeError(
+                f"{len(spans)} labels expected (one a span), {len(derivation.labels)} found"
+            )
+        stack: list[tuple[Tree, ...]] = []
+        for span, label in zip(reversed(spans), reversed(derivation.labels), strict=True):
+            if span.width == 1:
+                forest: tuple[Tree, ...] = (Tree(tags[span.left], (), words[span.left]),)
+            else:
+                forest = stack.pop() + stack.pop()
+            stack.append(forest if is_dummy(label) else (wrap(label, forest),))
+        if len(stack[0]) != 1:
+            raise TreeShapeError(
+                f"the whole sentence carries the dummy label {derivation.labels[0]!r}",
+                hint="mask the dummy label at the root",
+            )
+        return stack[0][0] if root is None else Tree(root, stack[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscourseTask:
+    """Discourse: a span is split or left whole (a stop); every split has a label.
+
+    One-token spans are EDUs by themselves and are never visited.
+
+    >>> edus = [Edu("a b c", Span(0, 3)), Edu("d", Span(3, 4))]
+    >>> tree = DiscourseTree.join([DiscourseTree.leaf(edu) for edu in edus], "NS", "cause")
+    >>> derivation = DISCOURSE.derive(tree)
+    >>> print(*derivation.splits, derivation.labels)
+    (0,4)→3 (0,3)→3 ('cause_NS',)
+    >>> DISCOURSE.build(derivation, "a b c d".split()) == tree
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return "discourse"
+
+    def legal(self, span: Span) -> range:
+        """The boundaries inside the span, and its right end: the stop."""
+        return range(span.left + 1, span.right + 1)
+
+    def labelled(self, length: int, splits: Sequence[Split]) -> list[Split]:
+        """The splits that are not stops, in preorder."""
+        _check_splits(length, splits, stops=True)
+        return [split for split in splits if not split.is_stop]
+
+    def derive(self, tree: DiscourseTree) -> Derivation:
+        """The decisions of a tree, binarised first if it is not binary."""
+        binary = tree if tree.is_binary else tree.binarise()
+        splits, labels = [], []
+        rows = binary.spans()
+        for index, (span, node) in enumerate(rows):
+            if node.children:
+                splits.append(Split(span.left, rows[index + 1][0].right, span.right))
+                labels.append(f"{node.relation}_{node.nuclearity}")
+            elif span.width > 1:
+                splits.append(Split(span.left, span.right, span.right))
+        length = rows[0][0].right
+        return Derivation(length=length, splits=tuple(splits), labels=tuple(labels))
+
+    def build(
+        self,
+        derivation: Derivation,
+        words: Sequence[str],
+        edus: Sequence[Edu] | None = None,
+    ) -> DiscourseTree:
+        """The binary tree that the decisions make.
+
+        An EDU's text is its words joined by spaces, unless the EDUs are given.
+        """
+        inner = self.labelled(derivation.length, derivation.splits)
+        if len(words) != derivation.length:
+            raise TreeShapeError(f"{derivation.length} tokens expected, {len(words)} words found")
+        if len(derivation.labels) != len(inner):
+            raise TreeShapeError(
+                f"{len(inner)} labels expected (one a split), {len(derivation.labels)} found"
+            )
+        known = {edu.span: edu for edu in edus or ()}
+        labels = dict(zip(inner, derivation.labels, strict=True))
+        stack: list[DiscourseTree] = []
+        for span, split in reversed(_visited(derivation)):
+            if split is None:
+                edu = known.get(span) or Edu(" ".join(words[span.left : span.right]), span)
+                stack.append(DiscourseTree.leaf(edu))
+            else:
+                relation, nuclearity = split_relation(labels[split])
+                stack.append(DiscourseTree.join([stack.pop(), stack.pop()], nuclearity, relation))
+        return stack[0]
+
+
+def _visited(derivation: Derivation) -> list[tuple[Span, Split | None]]:
+    """All spans of the tree in preorder: with their split, or None where they are EDUs."""
+    rows: list[tuple[Span, Split | None]] = []
+    upcoming, stack = iter(derivation.splits), [Span(0, derivation.length)]
+    while stack:
+        span = stack.pop()
+        split = next(upcoming) if span.width > 1 else None
+        if split is None or split.is_stop:
+            rows.append((span, None))
+        else:
+            rows.append((span, split))
+            left, right = span.at(split.split)
+            stack += (right, left)
+    return rows
+
+
+def split_relation(label: str) -> tuple[str, str]:
+    """A split's label as relation and nuclearity.
+
+    >>> split_relation("same-unit_NN")
+    ('same-unit', 'NN')
+    """
+    relation, separator, nuclearity = label.rpartition("_")
+    if not separator or nuclearity not in ("NS", "SN", "NN"):
+        raise TreeShapeError(
+            f"split label {label!r} does not end in _NS, _SN or _NN",
+            hint="write the relation, an underscore and the nuclearity",
+        )
+    return relation, nuclearity
+
+
+SYNTAX = SyntaxTask()
+"""Syntactic constituency with the default binarisation."""
+
+DISCOURSE = DiscourseTask()
+"""Sentence-level RST discourse."""

@@ -1,0 +1,374 @@
+"""Constituency trees: labelled, n-ary, immutable; and their binary form.
+
+A phrase has a label and children; a preterminal has a tag (its label) and a
+word. Everything here walks with an explicit stack, so depth is bounded by
+memory alone. Reading and writing live in `cleft.formats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from cleft.errors import TreeShapeError
+from cleft.span import Span
+
+if TYPE_CHECKING:
+    import nltk
+
+__all__ = [
+    "DUMMY",
+    "ROOT_LABELS",
+    "Branching",
+    "Dummy",
+    "Evidence",
+    "Tree",
+    "binarise",
+    "debinarise",
+    "fold",
+    "is_dummy",
+    "split_chain",
+    "split_root",
+    "wrap",
+]
+
+T = TypeVar("T")
+
+Branching = Literal["left", "right"]
+"""Which side of a binarised phrase keeps the remaining children."""
+
+Dummy = Literal["one", "parent"]
+"""How binarisation names the brackets it adds: all `∅`, or `∅NP` under an NP."""
+
+DUMMY = "∅"
+"""The label of a span that is no phrase."""
+
+ROOT_LABELS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
+"""Labels of the outer bracket that marks a tree's root rather than a phrase."""
+
+JOIN = "+"
+ESCAPE = "\\"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a model thought of one node: probabilities and runners-up.
+
+    `label` and `split` are the probabilities of the node's own label and of
+    the split (or splits) that made its children; `labels` and `splits` are the
+    best alternatives to them, best first. The root also has the log-probability
+    of the whole tree, and of its splits alone.
+
+    >>> Evidence(label=0.9, labels=(("NP", 0.08),)).labels[0]
+    ('NP', 0.08)
+    """
+
+    label: float | None = None
+    split: float | None = None
+    labels: tuple[tuple[str, float], ...] = ()
+    splits: tuple[tuple[int, float], ...] = ()
+    log_prob: float | None = None
+    split_log_prob: float | None = None
+
+
+class Tree:
+    """A node of a constituency tree, and so the tree below it.
+
+    >>> tree = Tree("S", [Tree("NP", [Tree("PRP", word="She")]), Tree("VBD", word="slept")])
+    >>> tree.words()
+    ['She', 'slept']
+    >>> print(tree)
+    (S (NP (PRP She)) (VBD slept))
+    >>> [(span.left, span.right, node.label) for span, node in tree.spans() if node.word is None]
+    [(0, 2, 'S'), (0, 1, 'NP')]
+    """
+
+    __slots__ = ("children", "evidence", "label", "word")
+
+    label: str
+    children: tuple[Tree, ...]
+    word: str | None
+    evidence: Evidence | None
+
+    def __init__(
+        self,
+        label: str,
+        children: Iterable[Tree] = (),
+        word: str | None = None,
+        evidence: Evidence | None = None,
+    ):
+        self.label = label
+        self.children = children if type(children) is tuple else tuple(children)
+        self.word = word
+        self.evidence = evidence
+        if (word is None) is not bool(self.children):
+            raise TreeShapeError(
+                f"a node labelled {label!r} has "
+                + ("neither a word nor children" if word is None else "both a word and children"),
+                hint="give a preterminal its word and a phrase its children",
+            )
+
+    @classmethod
+    def from_brackets(cls, text: str) -> Tree:
+        """Read one tree from brackets, as it stands (no cleaning).
+
+        >>> Tree.from_brackets("(NP (DT the) (NN cat))").words()
+        ['the', 'cat']
+        """
+        from cleft.formats.brackets import parse_brackets
+
+        return parse_brackets(text)
+
+    @property
+    def is_preterminal(self) -> bool:
+        """Whether the node holds a word."""
+        return self.word is not None
+
+    @property
+    def probability(self) -> float | None:
+        """The probability of this node's label, where a model gave one."""
+        return self.evidence.label if self.evidence else None
+
+    @property
+    def log_prob(self) -> float | None:
+        """The log-probability of the whole tree, at a root that a model made."""
+        return self.evidence.log_prob if self.evidence else None
+
+    @property
+    def split_log_prob(self) -> float | None:
+        """The log-probability of the tree's splits alone, at a root that a model made."""
+        return self.evidence.split_log_prob if self.evidence else None
+
+    def preorder(self) -> list[Tree]:
+        """Every node, parents before children, left to right."""
+        nodes, stack = [], [self]
+        while stack:
+            node = stack.pop()
+            nodes.append(node)
+            if node.children:
+                stack.extend(node.children[::-1])
+        return nodes
+
+    def leaves(self) -> list[Tree]:
+        """The preterminals, left to right."""
+        return [node for node in self.preorder() if node.word is not None]
+
+    def words(self) -> list[str]:
+        """The words, left to right."""
+        return [node.word for node in self.preorder() if node.word is not None]
+
+    def tags(self) -> list[str]:
+        """The labels of the preterminals, left to right."""
+        return [node.label for node in self.leaves()]
+
+    def spans(self) -> list[tuple[Span, Tree]]:
+        """Every node with its span, in preorder, preterminals included."""
+        nodes = self.preorder()
+        widths = [1] * len(nodes)
+        stack: list[int] = []
+        for index in range(len(nodes) - 1, -1, -1):
+            count = len(nodes[index].children)
+            if count:
+                widths[index] = sum(stack[-count:])
+                del stack[-count:]
+            stack.append(widths[index])
+        spans, left = [], 0
+        for node, width in zip(nodes, widths, strict=True):
+            spans.append((Span(left, left + width), node))
+            left += node.word is not None
+        return spans
+
+    def brackets(self) -> str:
+        """The tree on one line, as in the Penn Treebank.
+
+        >>> Tree("NP", [Tree("-LRB-", word="("), Tree("NN", word="x")]).brackets()
+        '(NP (-LRB- -LRB-) (NN x))'
+        """
+        from cleft.formats.brackets import format_brackets
+
+        return format_brackets(self)
+
+    def to_nltk(self) -> nltk.Tree:
+        """The same tree as an `nltk.Tree` (needs NLTK)."""
+        from cleft.integrations.nltk import to_nltk
+
+        return to_nltk(self)
+
+    def __str__(self) -> str:
+        return self.brackets()
+
+    def __repr__(self) -> str:
+        return f"Tree.from_brackets({self.brackets()!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        stack = [(self, other)]
+        while stack:
+            one, two = stack.pop()
+            if one is two:
+                continue
+            if (one.label, one.word) != (two.label, two.word):
+                return False
+            if len(one.children) != len(two.children):
+                return False
+            stack.extend(zip(one.children, two.children, strict=True))
+        return True
+
+    def __hash__(self) -> int:
+        return hash(tuple((n.label, n.word, len(n.children)) for n in self.preorder()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Flat, so that a deep tree crosses to another process without recursion.
+        rows = [(n.label, n.word, len(n.children), n.evidence) for n in self.preorder()]
+        return _from_rows, (rows,)
+
+
+_Row = tuple[str, str | None, int, Evidence | None]
+
+
+def _from_rows(rows: list[_Row]) -> Tree:
+    stack: list[Tree] = []
+    for label, word, count, evidence in reversed(rows):
+        children = tuple(stack[: -count - 1 : -1]) if count else ()
+        del stack[len(stack) - count :]
+        stack.append(Tree(label, children, word, evidence))
+    return stack[0]
+
+
+def fold(tree: Tree, leaf: Callable[[Tree], T], node: Callable[[Tree, list[T]], T]) -> T:
+    """Compute a value bottom-up: `leaf` for preterminals, `node` with the children's values.
+
+    >>> tree = Tree.from_brackets("(S (NP (DT the) (NN cat)) (VBD slept))")
+    >>> fold(tree, lambda leaf: 1, lambda node, depths: 1 + max(depths))
+    3
+    """
+    stack: list[T] = []
+    for current in reversed(tree.preorder()):
+        count = len(current.children)
+        if count:
+            values = stack[: -count - 1 : -1]
+            del stack[-count:]
+            stack.append(node(current, values))
+        else:
+            stack.append(leaf(current))
+    return stack[0]
+
+
+def is_dummy(label: str) -> bool:
+    """Whether a label marks a span that is no phrase.
+
+    >>> is_dummy("∅"), is_dummy("∅NP"), is_dummy("NP")
+    (True, True, False)
+    """
+    return label.startswith(DUMMY)
+
+
+def split_root(tree: Tree) -> tuple[str | None, Tree]:
+    """Take the root bracket (TOP, ROOT, S1, VROOT, empty) off a tree, if it has one.
+
+    A root bracket with several children is kept: without it there is no tree.
+
+    >>> split_root(Tree.from_brackets("(ROOT (NP (NN rain)))"))
+    ('ROOT', Tree.from_brackets('(NP (NN rain))'))
+    """
+    if tree.label in ROOT_LABELS and len(tree.children) == 1:
+        return tree.label, tree.children[0]
+    return None, tree
+
+
+def _escape(label: str) -> str:
+    if JOIN in label or ESCAPE in label or label.startswith(DUMMY):
+        label = label.replace(ESCAPE, ESCAPE * 2).replace(JOIN, ESCAPE + JOIN)
+        if label.startswith(DUMMY):
+            label = ESCAPE + label
+    return label
+
+
+def split_chain(label: str) -> list[str]:
+    """The labels of a collapsed unary chain, outermost first.
+
+    >>> split_chain("S+VP"), split_chain(r"A\\+B")
+    (['S', 'VP'], ['A+B'])
+    """
+    if ESCAPE not in label:
+        return label.split(JOIN)
+    parts, current, escaped = [], "", False
+    for char in label:
+        if escaped or char not in (JOIN, ESCAPE):
+            current, escaped = current + char, False
+        elif char == ESCAPE:
+            escaped = True
+        else:
+            parts.append(current)
+            current = ""
+    return [*parts, current]
+
+
+def wrap(label: str, children: Iterable[Tree]) -> Tree:
+    """A phrase from a label that may stand for a unary chain."""
+    *outer, inner = split_chain(label)
+    tree = Tree(inner, tuple(children))
+    for name in reversed(outer):
+        tree = Tree(name, (tree,))
+    return tree
+
+
+def binarise(tree: Tree, branching: Branching = "right", dummy: Dummy = "one") -> Tree:
+    """Collapse unary chains and make every phrase binary by dummy brackets.
+
+    What comes back has phrases of two children, phrases over one word, and
+    bare preterminals. `debinarise` undoes it.
+
+    >>> print(binarise(Tree.from_brackets("(S (VP (DT the) (JJ old) (NN cat)))")))
+    (S+VP (DT the) (∅ (JJ old) (NN cat)))
+    >>> print(binarise(Tree.from_brackets("(NP (DT the) (JJ old) (NN cat))"), "left", "parent"))
+    (NP (∅NP (DT the) (JJ old)) (NN cat))
+    """
+
+    def node(old: Tree, children: list[Tree]) -> Tree:
+        label = _escape(old.label)
+        if len(children) == 1:
+            only = children[0]
+            if only.word is None:
+                return Tree(f"{label}{JOIN}{only.label}", only.children)
+        elif len(children) > 2:
+            name = DUMMY if dummy == "one" else DUMMY + label
+            children = _pair_up(children, name, branching)
+        return Tree(label, tuple(children))
+
+    return fold(tree, lambda leaf: leaf, node)
+
+
+def _pair_up(children: list[Tree], name: str, branching: Branching) -> list[Tree]:
+    """Two children in place of many: the rest under dummy brackets."""
+    if branching == "right":
+        rest = children[-1]
+        for child in children[-2:0:-1]:
+            rest = Tree(name, (child, rest))
+        return [children[0], rest]
+    rest = children[0]
+    for child in children[1:-1]:
+        rest = Tree(name, (rest, child))
+    return [rest, children[-1]]
+
+
+def debinarise(tree: Tree) -> Tree:
+    """Undo `binarise`: remove dummy brackets, give unary chains back.
+
+    >>> print(debinarise(Tree.from_brackets("(S+NP (∅NP (DT the) (JJ old)) (NN cat))")))
+    (S (NP (DT the) (JJ old) (NN cat)))
+    """
+
+    def node(old: Tree, forests: list[tuple[Tree, ...]]) -> tuple[Tree, ...]:
+        children = tuple(child for forest in forests for child in forest)
+        return children if is_dummy(old.label) else (wrap(old.label, children),)
+
+    forest = fold(tree, lambda leaf: (leaf,), node)
+    if len(forest) != 1:
+        raise TreeShapeError(
+            f"the root is the dummy label {tree.label!r} over {len(forest)} children",
+            hint="give the root a phrase label",
+        )
+    return forest[0]
