@@ -10,6 +10,7 @@ walks with an explicit stack.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cleft.errors import TreeShapeError
@@ -136,7 +137,7 @@ class DiscourseTree:
 
     @property
     def relation(self) -> str:
-        """The relation between the children; several different ones joined by `/`; '' for an EDU."""
+        """The relation between the children (several joined by `/`); empty for an EDU."""
         names = dict.fromkeys(name for name in self.relations if name != SPAN)
         return "/".join(names) if names else (SPAN if self.children else "")
 
@@ -168,7 +169,8 @@ class DiscourseTree:
             first = first.children[0]
         while last.children:
             last = last.children[-1]
-        assert first.edu is not None and last.edu is not None
+        assert first.edu is not None
+        assert last.edu is not None
         return Span(first.edu.span.left, last.edu.span.right)
 
     @property
@@ -265,6 +267,25 @@ class DiscourseTree:
                 node = _with_children(node, children)
             stack.append(node)
         return stack[0]
+
+    def moved(self, offset: int) -> DiscourseTree:
+        """The same tree with its tokens counted from elsewhere.
+
+        >>> DiscourseTree.leaf(Edu("so", Span(7, 8))).moved(-7).span
+        Span(left=0, right=1)
+        """
+        rows = []
+        for node in self.preorder():
+            edu = node.edu
+            if edu is not None:
+                span = Span(edu.span.left + offset, edu.span.right + offset)
+                edu = edu._replace(span=span)
+            evidence = node.evidence
+            if evidence is not None:
+                splits = tuple((boundary + offset, value) for boundary, value in evidence.splits)
+                evidence = replace(evidence, splits=splits)
+            rows.append((node.nuclearity, node.relations, edu, evidence))
+        return _from_rows(rows)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DiscourseTree):

@@ -14,9 +14,12 @@ __all__ = [
     "ConstraintError",
     "FormatError",
     "InputError",
+    "LossError",
     "MetricError",
+    "ModelError",
     "OutputError",
     "Place",
+    "RecipeError",
     "TreeFormatError",
     "TreeShapeError",
     "UsageError",
@@ -92,6 +95,10 @@ class TreeFormatError(FormatError):
     """A tree that is not well formed in the format it is written in."""
 
 
+class LossError(CleftError):
+    """A conversion that was asked to keep everything and cannot."""
+
+
 class TreeShapeError(CleftError):
     """A tree or a set of splits that cannot be built or converted as asked."""
 
@@ -100,5 +107,13 @@ class ConstraintError(CleftError):
     """Constraints on a parse that contradict each other or the sentence."""
 
 
+class ModelError(CleftError):
+    """A model that does not answer as a model must."""
+
+
 class MetricError(CleftError):
     """Two sides that cannot be scored against each other."""
+
+
+class RecipeError(CleftError):
+    """A training recipe with a key or a value that it cannot have."""

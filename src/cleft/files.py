@@ -76,7 +76,7 @@ def _reading(path: str | Path) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     try:
-        stream: IO[bytes] = open(path, "rb")
+        stream: IO[bytes] = open(path, "rb")  # noqa: SIM115 - closed below
     except FileNotFoundError as error:
         raise InputError("no such file", where=str(path), hint="check the path") from error
     except IsADirectoryError as error:
@@ -123,7 +123,7 @@ def _is_special(target: Path) -> bool:
 
 @contextmanager
 def _direct(target: Path) -> Iterator[TextIO]:
-    with open(target, "w", encoding="utf-8", newline="\n") as stream:
+    with open(target, "w", encoding="utf-8", newline="\n", errors="backslashreplace") as stream:
         yield stream
 
 
@@ -132,12 +132,12 @@ def _replacing(target: Path) -> Iterator[TextIO]:
     target = target.resolve() if target.is_symlink() else target
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as stream:
+        with open(handle, "w", encoding="utf-8", newline="\n", errors="backslashreplace") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
+        Path(temporary).chmod(_mode(target))
+        Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

@@ -75,7 +75,7 @@ class Scorer(Protocol):
         ...
 
     def tags(self, encoded: Encoded) -> Floats | None:
-        """Log-probabilities over parts of speech, (all tokens of the batch, tags), if there is a head."""
+        """Log-probabilities over parts of speech, (all tokens, tags), if there is a head."""
         ...
 
     def tag_names(self) -> Sequence[str]:

@@ -8,8 +8,8 @@ back. Decisions are in depth-first order, left before right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from cleft.discourse import DiscourseTree, Edu
@@ -19,11 +19,12 @@ from cleft.tree import (
     DUMMY,
     Branching,
     Dummy,
+    Evidence,
     Tree,
     binarise,
     is_dummy,
+    split_chain,
     split_root,
-    wrap,
 )
 
 __all__ = [
@@ -36,7 +37,7 @@ __all__ = [
     "split_relation",
 ]
 
-Labelled = TypeVar("Labelled", bound=tuple[int, ...], covariant=True)
+Labelled_co = TypeVar("Labelled_co", bound=tuple[int, ...], covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class Derivation:
     labels: tuple[str, ...]
 
 
-class Task(Protocol[Labelled]):
+class Task(Protocol[Labelled_co]):
     """What search, training and runtime need to know of a task."""
 
     @property
@@ -67,7 +68,7 @@ class Task(Protocol[Labelled]):
         """The boundaries at which a span may be split."""
         ...
 
-    def labelled(self, length: int, splits: Sequence[Split]) -> list[Labelled]:
+    def labelled(self, length: int, splits: Sequence[Split]) -> Sequence[Labelled_co]:
         """What carries a label in the tree that these splits make."""
         ...
 
@@ -154,8 +155,16 @@ class SyntaxTask:
         words: Sequence[str],
         tags: Sequence[str],
         root: str | None = None,
+        *,
+        evidence: Mapping[Span, Evidence] | None = None,
+        tag_evidence: Sequence[Evidence | None] | None = None,
     ) -> Tree:
-        """The n-ary tree that the decisions make, under a root bracket if one is named."""
+        """The n-ary tree that the decisions make, under a root bracket if one is named.
+
+        `evidence` is what a model thought of the binary tree's spans, `tag_evidence`
+        of the tags. A phrase's `split` becomes the product over all the binary
+        splits that made its children.
+        """
         spans = self.labelled(derivation.length, derivation.splits)
         if not len(words) == len(tags) == derivation.length:
             raise TreeShapeError(
@@ -166,19 +175,56 @@ class SyntaxTask:
             raise TreeShapeError(
                 f"{len(spans)} labels expected (one a span), {len(derivation.labels)} found"
             )
-        stack: list[tuple[Tree, ...]] = []
+        known, tagged = evidence or {}, tag_evidence or (None,) * derivation.length
+        # Beside each forest, the probability of the splits in it that no phrase has claimed.
+        stack: list[tuple[tuple[Tree, ...], float]] = []
         for span, label in zip(reversed(spans), reversed(derivation.labels), strict=True):
+            found, product = known.get(span), 1.0
             if span.width == 1:
-                forest: tuple[Tree, ...] = (Tree(tags[span.left], (), words[span.left]),)
+                token = span.left
+                forest: tuple[Tree, ...] = (Tree(tags[token], (), words[token], tagged[token]),)
             else:
-                forest = stack.pop() + stack.pop()
-            stack.append(forest if is_dummy(label) else (wrap(label, forest),))
-        if len(stack[0]) != 1:
+                (left, one), (right, two) = stack.pop(), stack.pop()
+                forest, product = left + right, one * two
+                if found is not None and found.split is not None:
+                    product *= found.split
+            if is_dummy(label):
+                stack.append((forest, product))
+            else:
+                stack.append(((_phrase(label, forest, found, product),), 1.0))
+        trees = stack[0][0]
+        if len(trees) != 1:
             raise TreeShapeError(
                 f"the whole sentence carries the dummy label {derivation.labels[0]!r}",
                 hint="mask the dummy label at the root",
             )
-        return stack[0][0] if root is None else Tree(root, stack[0])
+        if root is None:
+            return trees[0]
+        top = trees[0].evidence
+        if top is not None:
+            top = Evidence(log_prob=top.log_prob, split_log_prob=top.split_log_prob)
+        return Tree(root, trees, None, top)
+
+
+def _phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, product: float) -> Tree:
+    """A phrase, or the unary chain that a label stands for, with what a model thought of it.
+
+    All of a chain share the label's evidence; the splits belong to the
+    innermost, the log-probability of the tree to the outermost.
+    """
+    *outer, inner = split_chain(label)
+    shared = own = found
+    if found is not None and outer:
+        shared = Evidence(label=found.label, labels=found.labels)
+        own = replace(shared, split=found.split, splits=found.splits)
+    if own is not None and own.split is not None and own.split != product:
+        own = replace(own, split=product)
+    tree = Tree(inner, forest, None, own)
+    for name in reversed(outer):
+        tree = Tree(name, (tree,), None, shared)
+    if found is not None and outer:
+        tree.evidence = replace(found, split=None, splits=())
+    return tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,10 +275,13 @@ class DiscourseTask:
         derivation: Derivation,
         words: Sequence[str],
         edus: Sequence[Edu] | None = None,
+        *,
+        evidence: Mapping[Span, Evidence] | None = None,
     ) -> DiscourseTree:
         """The binary tree that the decisions make.
 
         An EDU's text is its words joined by spaces, unless the EDUs are given.
+        `evidence` is what a model thought of the tree's spans.
         """
         inner = self.labelled(derivation.length, derivation.splits)
         if len(words) != derivation.length:
@@ -242,15 +291,18 @@ class DiscourseTask:
                 f"{len(inner)} labels expected (one a split), {len(derivation.labels)} found"
             )
         known = {edu.span: edu for edu in edus or ()}
+        thought = evidence or {}
         labels = dict(zip(inner, derivation.labels, strict=True))
         stack: list[DiscourseTree] = []
         for span, split in reversed(_visited(derivation)):
             if split is None:
                 edu = known.get(span) or Edu(" ".join(words[span.left : span.right]), span)
-                stack.append(DiscourseTree.leaf(edu))
+                tree = DiscourseTree.leaf(edu)
             else:
                 relation, nuclearity = split_relation(labels[split])
-                stack.append(DiscourseTree.join([stack.pop(), stack.pop()], nuclearity, relation))
+                tree = DiscourseTree.join([stack.pop(), stack.pop()], nuclearity, relation)
+            tree.evidence = thought.get(span)
+            stack.append(tree)
         return stack[0]
 
 

@@ -287,9 +287,9 @@ def _escape(label: str) -> str:
 
 
 def split_chain(label: str) -> list[str]:
-    """The labels of a collapsed unary chain, outermost first.
+    r"""The labels of a collapsed unary chain, outermost first.
 
-    >>> split_chain("S+VP"), split_chain(r"A\\+B")
+    >>> split_chain("S+VP"), split_chain(r"A\+B")
     (['S', 'VP'], ['A+B'])
     """
     if ESCAPE not in label:
@@ -336,6 +336,10 @@ def binarise(tree: Tree, branching: Branching = "right", dummy: Dummy = "one") -
         elif len(children) > 2:
             name = DUMMY if dummy == "one" else DUMMY + label
             children = _pair_up(children, name, branching)
+        elif (
+            label is old.label and children[0] is old.children[0] and children[1] is old.children[1]
+        ):
+            return old
         return Tree(label, tuple(children))
 
     return fold(tree, lambda leaf: leaf, node)

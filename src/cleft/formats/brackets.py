@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from cleft import files
 from cleft.errors import InputError, Place, TreeFormatError
-from cleft.formats.cleaning import Cleaning, clean_tree
+from cleft.formats.cleaning import KEEP, Cleaner, Cleaning
 from cleft.tree import Tree
 
 __all__ = ["format_brackets", "parse_brackets", "read_brackets", "write_brackets"]
@@ -30,15 +30,21 @@ QUOTED = 24  # characters of the source that a message quotes
 
 
 class Reader:
-    """Builds trees from lines of brackets; a tree may go on over many lines."""
+    """Builds trees from lines of brackets; a tree may go on over many lines.
 
-    def __init__(self, name: str):
+    Cleans as it reads, so that a treebank costs one pass; what it makes is
+    what `clean_tree` makes of the tree as it stands. None stands for what
+    cleaning removed.
+    """
+
+    def __init__(self, name: str, clean: Cleaning | None = None):
         self.name = name
+        self.cleaner = Cleaner(clean or KEEP)
         self.line = 0
         self.text = ""
         self.started: Place | None = None
         self.labels: list[str] = []
-        self.children: list[list[Tree]] = [[]]
+        self.children: list[list[Tree | None]] = [[]]
 
     def feed(self, text: str) -> list[Tree]:
         """Read one more line; return the trees that end on it."""
@@ -47,41 +53,61 @@ class Reader:
         done: list[Tree] = []
         labels, children = self.labels, self.children
         current = children[-1]
+        make_leaf, make_label = self.cleaner.leaf, self.cleaner.phrase
         # findall makes plain tuples and is far faster than match objects;
         # where a message needs a column, the line is scanned once more.
         for index, (label, word, closed, other) in enumerate(TOKEN.findall(text)):
             if closed:
+                leaf = make_leaf(label, word)
                 if not labels:
-                    self._fail(index, f"a tree that is only the word {word!r}")
-                current.append(Tree(label, (), word))
+                    self._start(index)
+                    done.append(self._whole(leaf))
+                else:
+                    current.append(leaf)
             elif not other:
                 if not labels:
-                    self.started = Place(self.name, self.line, self._column(index))
-                labels.append(label)
+                    self._start(index)
+                labels.append(make_label(label))
                 current = []
                 children.append(current)
             elif other == ")":
-                if not labels:
-                    self._fail(index, "a closing bracket that nothing opened", "remove it")
                 tree = self._close(index)
                 current = children[-1]
                 if labels:
                     current.append(tree)
                 else:
-                    done.append(tree)
+                    done.append(self._whole(tree))
             elif labels:
-                current.append(Tree("", (), other))
+                current.append(make_leaf("", other))
             else:
-                self._fail(index, f"expected '(', found {_quote(other)}", "one tree after another")
+                self._fail(index, f"expected '(', found {_quote(other)}", "start each tree with it")
         return done
 
-    def _close(self, index: int) -> Tree:
+    def _start(self, index: int) -> None:
+        self.started = Place(self.name, self.line, self._column(index))
+
+    def _close(self, index: int) -> Tree | None:
+        if not self.labels:
+            self._fail(index, "a closing bracket that nothing opened", "remove it")
         label, inner = self.labels.pop(), self.children.pop()
         if not inner:
             self._fail(index, f"bracket {label!r} holds neither a word nor a phrase", "fill it")
-        if len(inner) == 1 and label and not inner[0].label and inner[0].word is not None:
-            return Tree(label, (), inner[0].word)
-        return Tree(label, tuple(inner))
+        kept = tuple([child for child in inner if child is not None])
+        if not kept:
+            return None
+        if len(kept) == 1 and label and not kept[0].label and kept[0].word is not None:
+            # A preterminal over two lines; its tag was read as a phrase's label.
+            return self.cleaner.leaf(label, kept[0].word)
+        return Tree(label, kept)
+
+    def _whole(self, tree: Tree | None) -> Tree:
+        if tree is None:
+            raise TreeFormatError(
+                "no word is left of this tree after cleaning",
+                where=self.started or self.name,
+                hint="remove the tree or clean less",
+            )
+        return self.cleaner.root(tree)
 
     def finish(self) -> None:
         """Fail if a tree is still open."""
@@ -100,7 +126,7 @@ class Reader:
                 return match.start() + 1
         raise AssertionError(index)
 
-    def _fail(self, index: int, problem: str, hint: str = "") -> None:
+    def _fail(self, index: int, problem: str, hint: str) -> NoReturn:
         place = Place(self.name, self.line, self._column(index))
         raise TreeFormatError(problem, where=place, hint=hint)
 
@@ -109,23 +135,16 @@ def _quote(text: str) -> str:
     return repr(text if len(text) <= QUOTED else text[:QUOTED] + "…")
 
 
-def parse_brackets(text: str, name: str = "tree") -> Tree:
-    """One tree from a string, as it stands.
+def parse_brackets(text: str, clean: Cleaning | None = None) -> Tree:
+    """One tree from a string, as it stands unless a cleaning is given.
 
     >>> parse_brackets("(NP (DT the) (NN cat))").label
     'NP'
     """
-    trees = list(_trees(text.splitlines(keepends=True), name))
+    trees = list(_trees(Reader("tree", clean), text.split("\n")))
     if len(trees) != 1:
-        raise TreeFormatError(f"expected one tree, found {len(trees)}", where=name)
+        raise TreeFormatError(f"expected one tree, found {len(trees)}", hint="give just one")
     return trees[0]
-
-
-def _trees(source: Iterable[str], name: str) -> Iterator[Tree]:
-    reader = Reader(name)
-    for line in source:
-        yield from reader.feed(line)
-    reader.finish()
 
 
 def read_brackets(path: str | Path, clean: Cleaning | None = None) -> Iterator[Tree]:
@@ -134,26 +153,20 @@ def read_brackets(path: str | Path, clean: Cleaning | None = None) -> Iterator[T
     A tree that cleaning leaves without a word is an error, since leaving it
     out would shift every tree after it.
     """
-    name = files.source_name(path)
-    reader, empty = Reader(name), True
-    for line in files.lines(path):
-        for tree in reader.feed(line):
-            empty = False
-            yield tree if clean is None else _cleaned(tree, clean, reader)
-    reader.finish()
+    name, empty = files.source_name(path), True
+    for tree in _trees(Reader(name, clean), files.lines(path)):
+        empty = False
+        yield tree
     if empty:
-        raise InputError("expected at least one tree, found none", where=name)
-
-
-def _cleaned(tree: Tree, clean: Cleaning, reader: Reader) -> Tree:
-    cleaned = clean_tree(tree, clean)
-    if cleaned is None:
-        raise TreeFormatError(
-            "no word is left of this tree after cleaning",
-            where=reader.started or reader.name,
-            hint="remove the tree or clean less",
+        raise InputError(
+            "expected at least one tree, found none", where=name, hint="is it the right file?"
         )
-    return cleaned
+
+
+def _trees(reader: Reader, source: Iterable[str]) -> Iterator[Tree]:
+    for line in source:
+        yield from reader.feed(line)
+    reader.finish()
 
 
 def format_brackets(tree: Tree) -> str:

@@ -7,12 +7,12 @@ common use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cleft.errors import UsageError
 from cleft.tree import Tree, split_root
 
-__all__ = ["CLEANINGS", "PTB", "SPMRL", "Cleaning", "clean_tree", "cleaning"]
+__all__ = ["CLEANINGS", "KEEP", "PTB", "SPMRL", "Cleaner", "Cleaning", "clean_tree", "cleaning"]
 
 TRACE = "-NONE-"
 UNESCAPED = {
@@ -22,21 +22,19 @@ UNESCAPED = {
     "-RSB-": "]",
     "-LCB-": "{",
     "-RCB-": "}",
-    "\\/": "/",
-    "\\*": "*",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaning:
-    """What is taken off a tree.
+    r"""What is taken off a tree.
 
     - `traces`: preterminals tagged -NONE-, and every phrase left empty by that
     - `cut`: phrase labels are cut before the first of these characters
-      (never at the first character of a label, so -LRB- stays)
+      (a label that begins with one of them stays whole, as -LRB- must)
     - `cut_tags`: the same for the tags of words
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
-    - `unescape`: words -LRB-, -RRB-, `\\/`, `\\*` … become what they stand for
+    - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
 
     >>> tree = Tree.from_brackets("( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB Go))))")
     >>> print(clean_tree(tree, PTB))
@@ -49,6 +47,9 @@ class Cleaning:
     root: bool = True
     unescape: bool = False
 
+
+KEEP = Cleaning(traces=False, cut="", root=False)
+"""A cleaning that changes nothing."""
 
 PTB = Cleaning(cut="-=|")
 """English and most Penn-style treebanks: no traces, labels cut at `-`, `=` and `|`."""
@@ -77,50 +78,58 @@ def cleaning(name: str, cut: str | None = None) -> Cleaning | None:
     found = CLEANINGS[name]
     if cut is None:
         return found
-    return (
-        Cleaning(cut=cut)
-        if found is None
-        else Cleaning(
-            traces=found.traces,
-            cut=cut,
-            cut_tags=found.cut_tags,
-            root=found.root,
-            unescape=found.unescape,
-        )
-    )
+    return replace(found or KEEP, cut=cut)
+
+
+class Cleaner:
+    """A cleaning at work: what becomes of each label and leaf.
+
+    Labels recur, so what they become is kept.
+    """
+
+    def __init__(self, clean: Cleaning):
+        self.clean = clean
+        self._phrases: dict[str, str] = {}
+
+    def phrase(self, label: str) -> str:
+        """What a phrase's label becomes."""
+        found = self._phrases.get(label)
+        if found is None:
+            found = self._phrases[label] = _cut(label, self.clean.cut)
+        return found
+
+    def leaf(self, tag: str, word: str) -> Tree | None:
+        """What a preterminal becomes; None for a trace."""
+        clean = self.clean
+        if clean.traces and tag == TRACE:
+            return None
+        if clean.unescape:
+            word = UNESCAPED.get(word, word).replace("\\/", "/").replace("\\*", "*")
+        return Tree(_cut(tag, clean.cut_tags) if clean.cut_tags else tag, (), word)
+
+    def root(self, tree: Tree) -> Tree:
+        """The tree without its outer bracket, if that goes."""
+        return split_root(tree)[1] if self.clean.root else tree
 
 
 def clean_tree(tree: Tree, clean: Cleaning) -> Tree | None:
     """A cleaned copy of a tree; None where no word is left."""
-    if clean.root:
-        _, tree = split_root(tree)
-    cut: dict[str, str] = {}
+    cleaner = Cleaner(clean)
     stack: list[Tree | None] = []
     for node in reversed(tree.preorder()):
-        count = len(node.children)
-        if not count:
-            stack.append(_clean_leaf(node, clean))
+        if node.word is not None:
+            stack.append(cleaner.leaf(node.label, node.word))
             continue
+        count = len(node.children)
         kept = tuple([child for child in stack[: -count - 1 : -1] if child is not None])
         del stack[-count:]
-        label = cut.get(node.label)
-        if label is None:
-            label = cut[node.label] = _cut(node.label, clean.cut)
-        stack.append(Tree(label, kept) if kept else None)
-    return stack[0]
-
-
-def _clean_leaf(leaf: Tree, clean: Cleaning) -> Tree | None:
-    if clean.traces and leaf.label == TRACE:
-        return None
-    if not clean.unescape and not clean.cut_tags:
-        return leaf
-    word = leaf.word or ""
-    if clean.unescape:
-        word = UNESCAPED.get(word, word)
-    return Tree(_cut(leaf.label, clean.cut_tags), (), word)
+        stack.append(Tree(cleaner.phrase(node.label), kept) if kept else None)
+    cleaned = stack[0]
+    return None if cleaned is None else cleaner.root(cleaned)
 
 
 def _cut(label: str, characters: str) -> str:
-    ends = [end for end in (label.find(char, 1) for char in characters) if end > 0]
+    if label[:1] in characters:
+        return label
+    ends = [end for end in map(label.find, characters) if end > 0]
     return label[: min(ends)] if ends else label

@@ -1,0 +1,49 @@
+# Everything a newcomer needs: each target sets up what it uses in .venv.
+# Needs python3 (3.11 or newer), pip and make; nothing else.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: help demo test test-all lint format bench clean
+
+help:
+	@echo "make demo      show what cleft does"
+	@echo "make test      lint, types and all tests (sampled on real treebanks)"
+	@echo "make test-all  the same on every tree of every treebank in ../shared"
+	@echo "make bench     speed, as ratios against named baselines"
+
+.venv/base: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --editable .
+	@touch $@
+
+.venv/dev: .venv/base
+	$(PIP) --editable ".[train]" --group dev
+	@touch $@
+
+demo: .venv/base
+	@$(BIN)/python -m cleft demo
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: lint
+	$(BIN)/pytest --numprocesses 2 --cov --cov-report=
+	$(BIN)/coverage report --skip-covered
+
+test-all: .venv/dev
+	CLEFT_TEST_ALL=1 $(BIN)/pytest --numprocesses 2 -m shared -rA
+
+bench: .venv/dev
+	$(BIN)/python benchmarks/data.py
+
+clean:
+	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,355 @@
+"""JSON Lines: cleft's own lossless format for both tasks; one sentence a line.
+
+A line of ours has the key `cleft` with the format's version, `tokens`, and
+`syntax`, `discourse` or both; docs/formats.md has the schema. It is flat, so
+that a deep tree needs no deep JSON. A line without the key `cleft` but with
+`splits`, as sentence-level discourse corpora come, is read too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TextIO
+
+from cleft import files
+from cleft.discourse import DiscourseTree, Edu
+from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatError
+from cleft.formats.nesting import nest
+from cleft.formats.shapes import as_list, as_object, as_row, as_span, as_strings
+from cleft.span import Span, Split
+from cleft.tasks import DISCOURSE, Derivation
+from cleft.tree import Evidence, Tree
+
+__all__ = ["VERSION", "Record", "format_record", "parse_record", "read_jsonl", "write_jsonl"]
+
+VERSION = 1
+OURS = ("cleft", "tokens", "syntax", "discourse", "error")
+THEIRS = ("tokens", "edus", "splits", "splits_fine", "tree")
+
+Relations = Literal["coarse", "fine"]
+"""Which relation names to take where a corpus gives both."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One line: a sentence with its trees, or with the error that stands in their place.
+
+    `fields` holds whatever else the line has (a document's name, the raw text)
+    and is written back as it is.
+
+    >>> record = Record(syntax=Tree.from_brackets("(NP (DT the) (NN cat))"))
+    >>> record.tokens, record.task
+    (('the', 'cat'), 'syntax')
+    """
+
+    tokens: tuple[str, ...] = ()
+    syntax: Tree | None = None
+    discourse: DiscourseTree | None = None
+    error: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.tokens:
+            object.__setattr__(self, "tokens", _tokens_of(self.syntax, self.discourse))
+
+    @property
+    def task(self) -> str | None:
+        """`syntax`, `discourse`, `both`, or None where there is no tree."""
+        if self.syntax is not None and self.discourse is not None:
+            return "both"
+        if self.syntax is not None:
+            return "syntax"
+        return "discourse" if self.discourse is not None else None
+
+    @property
+    def tree(self) -> Tree | DiscourseTree | None:
+        """The tree; the syntactic one where there are both."""
+        return self.syntax if self.syntax is not None else self.discourse
+
+
+def _tokens_of(syntax: Tree | None, discourse: DiscourseTree | None) -> tuple[str, ...]:
+    if syntax is not None:
+        return tuple(syntax.words())
+    if discourse is None:
+        return ()
+    words: list[str] = []
+    for edu in discourse.edus:
+        parts = edu.text.split()
+        if len(parts) != edu.span.width:
+            return ()
+        words += parts
+    return tuple(words)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write_jsonl(records: Iterable[Record], stream: TextIO) -> None:
+    """Write records, one a line."""
+    for record in records:
+        stream.write(format_record(record) + "\n")
+
+
+def format_record(record: Record) -> str:
+    """One record on one line.
+
+    >>> print(format_record(Record(syntax=Tree.from_brackets("(NP (NN rain))"))))
+    {"cleft": 1, "tokens": ["rain"], "syntax": {"tags": ["NN"], "nodes": [["NP", 0, 1]]}}
+    """
+    data: dict[str, Any] = {"cleft": VERSION, "tokens": list(record.tokens)}
+    if record.syntax is not None:
+        data["syntax"] = _syntax_data(record.syntax)
+    if record.discourse is not None:
+        data["discourse"] = _discourse_data(record.discourse, record.tokens)
+    if record.error is not None:
+        data["error"] = record.error
+    for key, value in record.fields.items():
+        data.setdefault(key, value)
+    text = json.dumps(data, ensure_ascii=False)
+    # A lone surrogate has no UTF-8: such a line is written with escapes.
+    return text if text.isprintable() or _encodes(text) else json.dumps(data)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _syntax_data(tree: Tree) -> dict[str, Any]:
+    rows = tree.spans()
+    phrases = [(span, node) for span, node in rows if node.word is None]
+    leaves = [node for _, node in rows if node.word is not None]
+    data: dict[str, Any] = {
+        "tags": [leaf.label for leaf in leaves],
+        "nodes": [[node.label, span.left, span.right] for span, node in phrases],
+    }
+    _add_evidence(data, [node.evidence for _, node in phrases])
+    _add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
+    return data
+
+
+def _discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]:
+    inner = [(span, node) for span, node in tree.spans() if node.children]
+    edus = tree.edus
+    data: dict[str, Any] = {
+        "edus": [list(edu.span) for edu in edus],
+        "nodes": [
+            [span.left, span.right, node.nuclearity, list(node.relations)] for span, node in inner
+        ],
+    }
+    if any(edu.text != " ".join(tokens[slice(*edu.span)]) for edu in edus):
+        data["texts"] = [edu.text for edu in edus]
+    if any(edu.start is not None for edu in edus):
+        data["characters"] = [[edu.start, edu.end] for edu in edus]
+    _add_evidence(data, [node.evidence for _, node in inner])
+    return data
+
+
+def _add_evidence(
+    data: dict[str, Any], found: Sequence[Evidence | None], key: str = "evidence"
+) -> None:
+    if any(found):
+        data[key] = [None if one is None else _evidence_data(one) for one in found]
+
+
+def _evidence_data(evidence: Evidence) -> dict[str, Any]:
+    names = ("label", "split", "labels", "splits", "log_prob", "split_log_prob")
+    values = ((name, getattr(evidence, name)) for name in names)
+    return {name: value for name, value in values if value is not None and value != ()}
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read_jsonl(path: str | Path, relations: Relations = "coarse") -> Iterator[Record]:
+    """The records of a file, one at a time; blank lines are passed over.
+
+    `relations` says which names to take from a corpus that gives both.
+    """
+    name = files.source_name(path)
+    empty = True
+    for number, line in enumerate(files.lines(path), start=1):
+        if line.strip():
+            empty = False
+            yield parse_record(line, Place(name, number), relations)
+    if empty:
+        raise InputError("expected at least one line of JSON, found none", where=name)
+
+
+def parse_record(line: str, where: str | Place = "line", relations: Relations = "coarse") -> Record:
+    """One record from one line.
+
+    >>> parse_record('{"tokens": ["a", "b"], "edus": [[0, 2]], "splits": []}').discourse
+    <DiscourseTree: 1 EDUs, no relation>
+    """
+    try:
+        data = json.loads(line)
+    except ValueError as error:
+        column = getattr(error, "colno", None)
+        place = Place(where.name, where.line, column) if isinstance(where, Place) else where
+        reason = getattr(error, "msg", str(error))
+        raise FormatError(f"not JSON: {reason}", where=place, hint="one object a line") from error
+    except RecursionError as error:
+        raise FormatError("JSON nested too deeply", where=where) from error
+    if not isinstance(data, dict):
+        raise FormatError(
+            f"expected a JSON object, found {type(data).__name__}", where=where, hint="use {…}"
+        )
+    try:
+        return _ours(data) if "cleft" in data else _theirs(data, relations)
+    except CleftError as error:
+        raise TreeFormatError(error.problem, where=where, hint=error.hint) from error
+
+
+def _ours(data: dict[str, Any]) -> Record:
+    version = data["cleft"]
+    if version != VERSION:
+        raise FormatError(
+            f"expected format version {VERSION}, found {version!r}",
+            hint="it was written by another release of cleft; convert it there or update",
+        )
+    tokens = as_strings(data.get("tokens", []), "tokens")
+    syntax, discourse = data.get("syntax"), data.get("discourse")
+    error = data.get("error")
+    if error is not None and not isinstance(error, str):
+        raise FormatError(f"'error': expected a string, found {error!r}")
+    return Record(
+        tokens=tokens,
+        syntax=None if syntax is None else _read_syntax(as_object(syntax, "syntax"), tokens),
+        discourse=None
+        if discourse is None
+        else _read_discourse(as_object(discourse, "discourse"), tokens),
+        error=error,
+        fields={key: value for key, value in data.items() if key not in OURS},
+    )
+
+
+def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
+    tags = as_strings(data.get("tags", []), "tags")
+    if len(tags) != len(tokens) or not tokens:
+        raise FormatError(f"{len(tokens)} tokens but {len(tags)} tags", hint="give one tag a token")
+    rows = as_list(data.get("nodes", []), "nodes")
+    evidence = _read_evidence(data, "evidence", len(rows))
+    noted_tags = _read_evidence(data, "tag_evidence", len(tokens))
+    leaves = [
+        (Span(index, index + 1), Tree(tag, (), word, noted))
+        for index, (tag, word, noted) in enumerate(zip(tags, tokens, noted_tags, strict=True))
+    ]
+    nodes = []
+    for row, noted in zip(rows, evidence, strict=True):
+        label, left, right = as_row(row, 3)
+        if not isinstance(label, str):
+            raise FormatError(f"'nodes': expected a label, found {label!r}")
+        nodes.append((as_span(left, right), (label, noted)))
+    return nest(nodes, leaves, lambda noted, children: Tree(noted[0], children, None, noted[1]))
+
+
+def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseTree:
+    rows = as_list(data.get("nodes", []), "nodes")
+    evidence = _read_evidence(data, "evidence", len(rows))
+    leaves = [(edu.span, DiscourseTree.leaf(edu)) for edu in _read_edus(data, tokens)]
+    nodes = []
+    for row, noted in zip(rows, evidence, strict=True):
+        left, right, nuclearity, relations = as_row(row, 4)
+        names = as_strings(relations, "nodes")
+        if not isinstance(nuclearity, str):
+            raise FormatError(f"'nodes': expected a nuclearity, found {nuclearity!r}")
+        nodes.append((as_span(left, right), (nuclearity, names, noted)))
+    return nest(
+        nodes,
+        leaves,
+        lambda noted, children: DiscourseTree(children, noted[0], noted[1], None, noted[2]),
+    )
+
+
+def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
+    spans = [as_span(*as_row(row, 2)) for row in as_list(data.get("edus", []), "edus")]
+    texts = data.get("texts")
+    if texts is None:
+        texts = [" ".join(tokens[slice(*span)]) for span in spans]
+    places = data.get("characters") or [(None, None)] * len(spans)
+    if not len(as_strings(texts, "texts")) == len(as_list(places, "characters")) == len(spans):
+        raise FormatError("'edus', 'texts' and 'characters' differ in length")
+    edus = []
+    for span, text, place in zip(spans, texts, places, strict=True):
+        start, end = as_row(place, 2)
+        if not all(value is None or isinstance(value, int) for value in (start, end)):
+            raise FormatError(f"'characters': expected two numbers, found {place!r}")
+        edus.append(Edu(text, span, start, end))
+    if not edus or edus[0].span.left != 0 or (tokens and edus[-1].span.right != len(tokens)):
+        raise FormatError("the EDUs don't cover all tokens", hint="begin at 0, end at the last")
+    for one, two in itertools.pairwise(edus):
+        if one.span.right != two.span.left:
+            raise FormatError(f"EDU {list(two.span)} does not start where {list(one.span)} ends")
+    return edus
+
+
+def _theirs(data: dict[str, Any], relations: Relations) -> Record:
+    """A line of a sentence-level discourse corpus: tokens, EDUs and splits."""
+    key = "splits_fine" if relations == "fine" and "splits_fine" in data else "splits"
+    if key not in data:
+        raise FormatError(
+            "expected the key 'cleft' (our own format) or 'splits' (a discourse corpus), found "
+            + (", ".join(map(repr, data)) or "no key"),
+            hint="see docs/formats.md",
+        )
+    tokens = as_strings(data.get("tokens", []), "tokens")
+    edus = [as_span(*as_row(row, 2)) for row in as_list(data.get("edus", []), "edus")]
+    length = len(tokens) or (edus[-1].right if edus else 0)
+    if not length:
+        raise FormatError("neither tokens nor EDUs", hint="give 'tokens'")
+    words = tokens or ("",) * length
+    tree = DISCOURSE.build(_derivation(length, as_list(data[key], key)), words)
+    found = [edu.span for edu in tree.edus]
+    if edus and edus != found:
+        wrong = next((a for a, b in zip(edus, found, strict=False) if a != b), edus[-1])
+        raise FormatError(f"EDU {list(wrong)} does not follow from the splits")
+    fields = {key: value for key, value in data.items() if key not in THEIRS}
+    return Record(tokens=tokens, discourse=tree, fields=fields)
+
+
+def _derivation(length: int, rows: list[Any]) -> Derivation:
+    """Splits without stops, in any order, as the decisions of a decoder."""
+    known: dict[Span, tuple[int, str]] = {}
+    for row in rows:
+        left, at, right, label = as_row(row, 4)
+        if not isinstance(at, int) or not isinstance(label, str):
+            raise FormatError(f"expected [left, split, right, label], found {row!r}")
+        known[as_span(left, right)] = (at, label)
+    splits, labels, stack = [], [], [Span(0, length)]
+    while stack:
+        span = stack.pop()
+        at, label = known.pop(span, (span.right, ""))
+        if span.width > 1:
+            splits.append(Split(span.left, at, span.right))
+        if label and span.left < at < span.right:
+            labels.append(label)
+            stack.extend(reversed(span.at(at)))
+    if known:
+        raise FormatError(f"split of {list(next(iter(known)))} is not reached from the whole span")
+    return Derivation(length=length, splits=tuple(splits), labels=tuple(labels))
+
+
+def _read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence | None]:
+    rows = data.get(key)
+    if rows is None:
+        return [None] * count
+    if len(as_list(rows, key)) != count:
+        raise FormatError(f"{key!r}: expected {count} entries, found {len(rows)}")
+    return [None if row is None else _one_evidence(as_object(row, key), key) for row in rows]
+
+
+def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
+    numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
+    if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
+        raise FormatError(f"{key!r}: expected numbers, found {json.dumps(row)[:60]}")
+    labels = [tuple(as_row(pair, 2)) for pair in as_list(row.get("labels", []), key)]
+    splits = [tuple(as_row(pair, 2)) for pair in as_list(row.get("splits", []), key)]
+    return Evidence(labels=tuple(labels), splits=tuple(splits), **numbers)

@@ -1,0 +1,28 @@
+"""What all tests share: where the real treebanks are, if they are."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("default")
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of treebanks and reference outputs; skips the test where it is absent."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("the treebanks are not here: ../shared/data is absent")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def everything() -> bool:
+    """Whether tests on real data take all of it (make test-all) or a fixed sample."""
+    return os.environ.get("CLEFT_TEST_ALL") == "1"

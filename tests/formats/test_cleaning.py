@@ -1,0 +1,20 @@
+import pytest
+
+from cleft.errors import UsageError
+from cleft.formats.cleaning import PTB, cleaning
+
+
+def test_a_cleaning_is_found_by_name_and_its_cut_may_be_replaced() -> None:
+    assert cleaning("none") is None
+    assert cleaning("ptb") is PTB
+    changed = cleaning("ptb", cut=";.")
+    assert changed is not None
+    assert (changed.cut, changed.traces) == (";.", True)
+    kept = cleaning("none", cut="-")
+    assert kept is not None
+    assert (kept.cut, kept.traces, kept.root) == ("-", False, False)
+
+
+def test_an_unknown_cleaning_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="no cleaning is called 'wsj'; use one of none, ptb"):
+        cleaning("wsj")
