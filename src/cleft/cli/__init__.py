@@ -19,7 +19,7 @@ from cleft.errors import CleftError
 
 __all__ = ["main"]
 
-COMMANDS = ("evaluate", "convert", "sentences")
+COMMANDS = ("demo", "evaluate", "convert", "sentences")
 
 
 class Parser(argparse.ArgumentParser):

@@ -1,0 +1,166 @@
+"""The command line as a whole: exit codes, messages, pipes. No traceback ever."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cleft.cli import main
+
+TREES = "( (S (NP-SBJ (PRP She)) (VP (VBD slept)) (. .)))\n(NP (DT the) (NN cat))\n"
+
+
+def cleft(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cleft", *map(str, arguments)]
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        command, capture_output=True, text=True, timeout=60, check=False, **options
+    )
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    path = tmp_path / "trees.mrg"
+    path.write_text(TREES)
+    return path
+
+
+def test_help_and_version_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    for argument in ("--help", "--version"):
+        with pytest.raises(SystemExit) as stopped:
+            main([argument])
+        assert stopped.value.code == 0
+    out = capsys.readouterr().out
+    assert "convert" in out
+    assert "cleft 0." in out
+
+
+def test_every_command_has_help_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    from cleft.cli import COMMANDS
+
+    for name in COMMANDS:
+        with pytest.raises(SystemExit) as stopped:
+            main([name, "--help"])
+        assert stopped.value.code == 0
+        assert f"cleft {name}" in capsys.readouterr().out
+
+
+def test_wrong_use_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["nonsense"], ["convert", "x.mrg"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(arguments)
+        assert stopped.value.code == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+BAD = {
+    "unbalanced": b"(S (NP x)",
+    "wordless": b"(S (NP))",
+    "latin1": b"(S (NN caf\xe9))",
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_trees_give_one_message_and_exit_code_2(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"{name}.mrg"
+    path.write_bytes(BAD[name])
+    for arguments in (("convert", path, tmp_path / "out.jsonl"), ("evaluate", path, path)):
+        run = cleft(*arguments)
+        assert run.returncode == 2
+        assert run.stderr.startswith(f"cleft: {path}")
+        assert run.stderr.count("\n") == 1
+        assert not (tmp_path / "out.jsonl").exists()
+
+
+BAD_RST = {
+    "bomb.rs3": b'<!DOCTYPE x [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><rst><body>&c;</body></rst>',
+    "external.rs3": b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><rst>&a;</rst>',
+    "cycle.rs3": b'<rst><header><relations/></header><body><segment id="1" parent="2" '
+    b'relname="span">a</segment><group id="2" type="span" parent="3" relname="span"/>'
+    b'<group id="3" type="span" parent="2" relname="span"/></body></rst>',
+    "open.dis": b"( Root (span 1 2)",
+    "empty.rs4": b"",
+    "latin1.rs3": b"<rst><body><segment id='1'>caf\xe9</segment></body></rst>",
+}
+
+
+@pytest.mark.parametrize("name", BAD_RST)
+def test_bad_discourse_files_give_one_message_and_exit_code_2(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(BAD_RST[name])
+    run = cleft("convert", path, tmp_path / "out.jsonl")
+    assert run.returncode == 2
+    assert run.stderr.startswith("cleft: ")
+    assert str(path) in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_missing_file_and_a_directory_are_named(tmp_path: Path) -> None:
+    for path, said in ((tmp_path / "none.mrg", "no such file"), (tmp_path, "")):
+        run = cleft("convert", path, tmp_path / "out.jsonl", "--from", "brackets")
+        assert run.returncode == 2
+        assert f"cleft: {path}: " in run.stderr
+        assert said in run.stderr
+
+
+def test_a_reader_that_goes_away_ends_us_with_141(tmp_path: Path) -> None:
+    path = tmp_path / "many.mrg"
+    path.write_text(TREES * 50_000)
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cleft", "convert", str(path), "-", "--to", "jsonl"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+    )
+    os.close(writer)
+    os.read(reader, 10)
+    os.close(reader)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_an_interrupt_ends_us_with_130(monkeypatch: pytest.MonkeyPatch, trees: Path) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cleft.convert.convert", interrupted)
+    assert main(["convert", str(trees), "-", "--to", "jsonl"]) == 130
+
+
+def test_trees_stream_through_standard_input_and_output() -> None:
+    command = ("convert", "-", "-", "--from", "brackets", "--to", "jsonl", "--clean", "ptb")
+    run = cleft(*command, input=TREES)
+    assert run.returncode == 0
+    back = cleft("convert", "-", "-", "--from", "jsonl", "--to", "brackets", input=run.stdout)
+    assert back.stdout == "(S (NP (PRP She)) (VP (VBD slept)) (. .))\n(NP (DT the) (NN cat))\n"
+
+
+def test_a_5000_deep_tree_is_read_converted_and_scored(tmp_path: Path) -> None:
+    path, target = tmp_path / "deep.mrg", tmp_path / "deep.jsonl"
+    path.write_text("(S (DT a) " * 5000 + "(NN b)" + ")" * 5000 + "\n")
+    assert cleft("convert", path, target).returncode == 0
+    assert cleft("convert", target, tmp_path / "back.mrg").returncode == 0
+    assert (tmp_path / "back.mrg").read_text() == path.read_text()
+    scored = cleft("evaluate", path, tmp_path / "back.mrg", "--json")
+    assert scored.returncode == 0
+    assert '"f1": 100.0' in scored.stdout
+
+
+def test_the_demo_shows_both_trees_their_splits_and_a_score(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    assert "(0,5)→1  (1,5)→4  (1,4)→2  (2,4)→3" in out
+    assert "concession" in out
+    assert "precision 75.00" in out
+
+
+def test_import_of_cleft_loads_nothing_heavy() -> None:
+    heavy = ("torch", "onnxruntime", "nltk", "numpy")
+    code = f"import sys, cleft; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

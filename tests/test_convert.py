@@ -1,0 +1,74 @@
+import itertools
+from pathlib import Path
+
+import pytest
+
+from cleft.convert import convert
+from cleft.errors import FormatError, LossError, UsageError
+from cleft.formats.jsonl import Record, format_record
+from cleft.formats.registry import format_of
+from cleft.tree import Evidence, Tree
+
+DIS = """\
+( Root (span 1 3)
+  ( Nucleus (leaf 1) (rel2par joint) (text _!It rained_!) )
+  ( Nucleus (leaf 2) (rel2par joint) (text _!it snowed_!) )
+  ( Nucleus (leaf 3) (rel2par joint) (text _!( it froze )_!) )
+)
+"""
+
+
+def test_discourse_goes_round_through_every_format(tmp_path: Path) -> None:
+    first = tmp_path / "a.dis"
+    first.write_text(DIS)
+    chain = [first] + [tmp_path / f"b{i}.{e}" for i, e in enumerate(["rs4", "jsonl", "rs3", "dis"])]
+    for source, target in itertools.pairwise(chain):
+        assert convert(source, target) == []
+    assert chain[-1].read_text().split() == DIS.split()
+
+
+def test_what_brackets_cannot_hold_is_told(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.jsonl", tmp_path / "a.mrg"
+    tree = Tree("NP", [Tree("NN", (), "a b")], evidence=Evidence(label=0.5))
+    source.write_text(format_record(Record(syntax=tree, fields={"doc": "x"})) + "\n")
+    assert convert(source, target) == [
+        "1 records with further fields: brackets have no place for them",
+        "1 trees with probabilities: brackets have no place for them",
+        "1 trees with words or labels that brackets cannot hold as they are",
+    ]
+    assert target.read_text() == "(NP (NN a_b))\n"
+    target.unlink()
+    with pytest.raises(LossError, match=r"further fields.*convert without --strict"):
+        convert(source, target, strict=True)
+    assert not target.exists()
+
+
+def test_conversions_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "a.mrg"
+    source.write_text("(NP (NN x))\n")
+    with pytest.raises(UsageError, match="brackets holds syntax, dis holds discourse"):
+        convert(source, tmp_path / "a.dis")
+    with pytest.raises(UsageError, match="rsd can be read but not written"):
+        convert(source, tmp_path / "a.rsd")
+    convert(source, tmp_path / "a.jsonl")
+    with pytest.raises(FormatError, match="record 1 has no discourse tree"):
+        convert(tmp_path / "a.jsonl", tmp_path / "a.rs3")
+    from cleft.formats.cleaning import PTB
+
+    with pytest.raises(UsageError, match="cleaning is for brackets"):
+        convert(tmp_path / "a.jsonl", tmp_path / "b.mrg", clean=PTB)
+    dis = tmp_path / "a.dis"
+    dis.write_text(DIS)
+    convert(dis, tmp_path / "d.jsonl")
+    with pytest.raises(FormatError, match="record 1 has no syntactic tree"):
+        convert(tmp_path / "d.jsonl", tmp_path / "b.mrg")
+
+
+def test_an_unknown_ending_or_format_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"a.doc: the ending '.doc' tells no format; name"):
+        format_of("a.doc")
+    with pytest.raises(UsageError, match="the name has no ending"):
+        format_of("-")
+    with pytest.raises(UsageError, match="no format is called 'doc'"):
+        format_of("-", "doc")
+    assert format_of("trees.MRG.gz").name == "brackets"
