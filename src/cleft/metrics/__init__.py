@@ -1,0 +1,1 @@
+"""Scores: EVALB for syntax, Parseval for discourse, and how sure they are."""

@@ -1,0 +1,197 @@
+"""What EVALB sees of a tree: its words, their tags, and its labelled brackets.
+
+`Rules` is a setting made ready for use: what a label counts as is worked out
+once for every label and then looked up. One walk over a tree, with an explicit
+stack, gives everything that is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cleft.metrics.prm import Pairs, Parameters
+from cleft.tree import Tree
+
+__all__ = ["ANY", "FOREST", "Bracket", "Bracketing", "Rules", "bracketing"]
+
+Bracket = tuple[int, int, str]
+"""Left and right boundary, counted in the words that are kept, and the label."""
+
+ANY = "*"
+"""What every label counts as in unlabelled scoring."""
+
+FOREST = "\0forest"
+"""The label of a node that only holds together what one line has; it is no bracket.
+
+No file can have such a label, so nothing else is taken for it.
+"""
+
+
+@dataclass(slots=True)
+class Bracketing:
+    """A tree as EVALB compares it.
+
+    `brackets` come in postorder, those that hold no word left out. `length`
+    is the sentence's length for statistics, which may count deleted words.
+    """
+
+    words: list[str]
+    tags: list[str]
+    brackets: list[Bracket]
+    length: int
+
+
+class _Memo(dict[str, str | None]):
+    """What each label counts as, worked out when it is first met."""
+
+    def __init__(self, work_out: Callable[[str], str | None]):
+        super().__init__()
+        self.work_out = work_out
+
+    def __missing__(self, label: str) -> str | None:
+        value = self[label] = self.work_out(label)
+        return value
+
+
+class Rules:
+    """A setting, ready for use.
+
+    >>> from cleft.metrics.prm import COLLINS
+    >>> rules = Rules(COLLINS)
+    >>> rules.phrases["NP-SBJ=2"], rules.phrases["TOP"], rules.phrases["PRT"], rules.tags[","]
+    ('NP', None, 'ADVP', None)
+    """
+
+    def __init__(self, parameters: Parameters):
+        self.parameters = parameters
+        self.is_spmrl = parameters.dialect == "spmrl"
+        self.marks = "-=#" if self.is_spmrl else "-="
+        self.classes = _classes(parameters.equal_labels)
+        self.label_pairs = _both_ways(parameters.equal_labels)
+        self.word_pairs = _both_ways(parameters.equal_words)
+        self.deleted_words = frozenset(() if self.is_spmrl else parameters.delete)
+        # The variant cuts the labels of its list as well: -NONE- there deletes
+        # the bracket without a label.
+        self.deleted_phrases = tuple(
+            self.cut(label) if self.is_spmrl else label for label in parameters.delete
+        )
+        self.uncounted = frozenset(parameters.delete_for_length)
+        self.kept_uncounted = False
+        self.phrases = _Memo(self._phrase)
+        self.tags = _Memo(self._tag)
+
+    @property
+    def greedy(self) -> bool:
+        """Whether equality is no equivalence (A=B, B=C, not A=C), so that order matters."""
+        return self.classes is None
+
+    def cut(self, label: str) -> str:
+        """A label up to the first of the marks."""
+        for mark in self.marks:
+            label = label.partition(mark)[0]
+        return label
+
+    def same(self, one: str, two: str) -> bool:
+        """Whether two labels count as equal."""
+        return one == two or (one, two) in self.label_pairs
+
+    def same_words(self, one: list[str], two: list[str]) -> bool:
+        """Whether two sentences have the same words."""
+        return one == two or self.first_difference(one, two) is None
+
+    def first_difference(self, one: list[str], two: list[str]) -> int | None:
+        """The index of the first pair of words that differ."""
+        for index, pair in enumerate(zip(one, two, strict=False)):
+            if pair[0] != pair[1] and pair not in self.word_pairs:
+                return index
+        return None
+
+    def tag_class(self, tag: str) -> str:
+        """What a tag counts as when it is compared."""
+        if self.is_spmrl:
+            tag = self.cut(tag)
+        return tag if self.classes is None else self.classes.get(tag, tag)
+
+    def _tag(self, tag: str) -> str | None:
+        if tag in self.deleted_words:
+            return None
+        self.kept_uncounted |= tag in self.uncounted
+        return self.tag_class(tag)
+
+    def _phrase(self, label: str) -> str | None:
+        if label == FOREST:
+            return None
+        label = self.cut(label)
+        if any(self.same(label, deleted) for deleted in self.deleted_phrases):
+            return None
+        if not self.parameters.labelled:
+            return ANY
+        return label if self.classes is None else self.classes.get(label, label)
+
+
+def _both_ways(pairs: Pairs) -> frozenset[tuple[str, str]]:
+    return frozenset(pairs) | frozenset((two, one) for one, two in pairs)
+
+
+def _classes(pairs: Pairs) -> dict[str, str] | None:
+    """Each label's representative, or None where the pairs are no equivalence."""
+    groups: dict[str, list[str]] = {}
+    for one, two in pairs:
+        first, second = groups.setdefault(one, [one]), groups.setdefault(two, [two])
+        if first is not second:
+            first += second
+            groups.update((label, first) for label in second)
+    known = _both_ways(pairs)
+    for group in groups.values():
+        if any(one != two and (one, two) not in known for one in group for two in group):
+            return None
+    return {label: group[0] for label, group in groups.items()}
+
+
+def bracketing(tree: Tree | None, rules: Rules) -> Bracketing:
+    """What EVALB sees of a tree; of a missing one, nothing.
+
+    >>> from cleft.metrics.prm import COLLINS
+    >>> tree = Tree.from_brackets("(TOP (S (NP-SBJ (PRP It)) (VP (VBD rained)) (. .)))")
+    >>> bracketing(tree, Rules(COLLINS))  # doctest: +NORMALIZE_WHITESPACE
+    Bracketing(words=['It', 'rained'], tags=['PRP', 'VBD'],
+        brackets=[(0, 1, 'NP'), (1, 2, 'VP'), (0, 2, 'S')], length=3)
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    brackets: list[Bracket] = []
+    dropped: list[str] = []
+    if tree is None:
+        return Bracketing(words, tags, brackets, 0)
+    tag_of, phrase_of = rules.tags, rules.phrases
+    frames: list[tuple[Iterator[Tree], int, str | None]] = []
+    nodes: Iterator[Tree] = iter((tree,))
+    start, label = 0, None
+    while True:
+        for node in nodes:
+            word = node.word
+            if word is None:
+                frames.append((nodes, start, label))
+                nodes, start, label = iter(node.children), len(words), phrase_of[node.label]
+                break
+            tag = tag_of[node.label]
+            if tag is None:
+                dropped.append(node.label)
+            else:
+                words.append(word)
+                tags.append(tag)
+        else:
+            if label is not None and start < len(words):
+                brackets.append((start, len(words), label))
+            if not frames:
+                break
+            nodes, start, label = frames.pop()
+    return Bracketing(words, tags, brackets, _length(tree, len(words), dropped, rules))
+
+
+def _length(tree: Tree, kept: int, dropped: list[str], rules: Rules) -> int:
+    uncounted = rules.uncounted
+    if rules.kept_uncounted:
+        return sum(node.label not in uncounted for node in tree.leaves())
+    return kept + sum(label not in uncounted for label in dropped)

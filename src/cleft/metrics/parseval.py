@@ -1,0 +1,158 @@
+"""Scores of discourse trees: RST Parseval, original Parseval, segmentation.
+
+Trees are compared in their binary form (n-ary nodes binarised to the right),
+over token boundaries, so gold and predicted EDUs may differ.
+
+- `rst`: every split gives its two children, EDUs included and the root left
+  out, each with its own nuclearity and relation.
+- `original`: every inner node, the root included, with the nuclearity and the
+  relation of its split.
+
+F1 is micro-averaged: counts are summed over all sentences first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from cleft.discourse import DiscourseTree
+from cleft.errors import MetricError, UsageError
+from cleft.metrics.counts import Counts
+from cleft.span import Span
+
+__all__ = ["MEASURES", "DiscourseMetric", "DiscourseScores", "DiscourseSentence", "score_discourse"]
+
+DiscourseMetric = Literal["rst", "original"]
+
+MEASURES = ("span", "nuclearity", "relation", "full", "segmentation")
+"""What is measured, in the order in which it is shown."""
+
+_Labelled = dict[Span, tuple[str, str]]  # a span's nuclearity and relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscourseSentence:
+    """The counts of one sentence."""
+
+    span: Counts
+    nuclearity: Counts
+    relation: Counts
+    full: Counts
+    segmentation: Counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscourseScores:
+    """The scores of predicted discourse trees: counts for each sentence, and summed.
+
+    `missing` is the number of sentences without a predicted tree; their gold
+    spans count as not found.
+    """
+
+    metric: DiscourseMetric
+    gold_edus: bool
+    missing: int
+    sentences: tuple[DiscourseSentence, ...]
+    span: Counts
+    nuclearity: Counts
+    relation: Counts
+    full: Counts
+    segmentation: Counts
+
+
+def score_discourse(
+    gold: Sequence[DiscourseTree],
+    predicted: Sequence[DiscourseTree | None],
+    metric: DiscourseMetric = "rst",
+    gold_edus: bool = False,
+) -> DiscourseScores:
+    """Score predicted discourse trees against gold ones; None is a missing tree.
+
+    With `gold_edus`, predicted trees must have the gold EDUs.
+
+    >>> from cleft.discourse import Edu
+    >>> one, two = (DiscourseTree.leaf(Edu("", Span(i, i + 1))) for i in range(2))
+    >>> gold = DiscourseTree.join([one, two], "NS", "cause")
+    >>> predicted = DiscourseTree.join([one, two], "NS", "elaboration")
+    >>> scores = score_discourse([gold], [predicted])
+    >>> scores.span.f1, scores.nuclearity.f1, scores.relation.f1, scores.full.f1
+    (100.0, 100.0, 50.0, 50.0)
+    """
+    if metric not in ("rst", "original"):
+        raise UsageError(f"no metric is called {metric!r}", hint="use 'rst' or 'original'")
+    if len(gold) != len(predicted):
+        raise MetricError(
+            f"{len(gold)} gold trees but {len(predicted)} predicted ones",
+            hint="give one predicted tree for each gold one, or None where there is none",
+        )
+    rows = []
+    for number, (one, two) in enumerate(zip(gold, predicted, strict=True), start=1):
+        if two is not None:
+            _check(number, one, two, gold_edus)
+        rows.append(_sentence(one, two, metric))
+    sums = {name: Counts.total(getattr(row, name) for row in rows) for name in MEASURES}
+    return DiscourseScores(
+        metric=metric,
+        gold_edus=gold_edus,
+        missing=sum(tree is None for tree in predicted),
+        sentences=tuple(rows),
+        **sums,
+    )
+
+
+def _check(number: int, gold: DiscourseTree, predicted: DiscourseTree, gold_edus: bool) -> None:
+    where = f"sentence {number}"
+    if gold.span != predicted.span:
+        raise MetricError(
+            f"gold has the tokens {tuple(gold.span)}, predicted {tuple(predicted.span)}",
+            where=where,
+            hint="both sides must be of the same tokens",
+        )
+    if not gold_edus:
+        return
+    wanted, found = [edu.span for edu in gold.edus], [edu.span for edu in predicted.edus]
+    if wanted != found:
+        raise MetricError(
+            f"{len(wanted)} gold EDUs and {len(found)} predicted ones that differ from them",
+            where=where,
+            hint="parse with the gold EDUs, or score end to end without gold_edus",
+        )
+
+
+def _sentence(
+    gold: DiscourseTree, predicted: DiscourseTree | None, metric: DiscourseMetric
+) -> DiscourseSentence:
+    one = _labelled(gold, metric)
+    two = {} if predicted is None else _labelled(predicted, metric)
+    both = [(label, two[span]) for span, label in one.items() if span in two]
+    sizes = (len(one), len(two))
+    inner, found = _inner(gold), set[int]() if predicted is None else _inner(predicted)
+    return DiscourseSentence(
+        span=Counts(len(both), *sizes),
+        nuclearity=Counts(sum(a[0] == b[0] for a, b in both), *sizes),
+        relation=Counts(sum(a[1] == b[1] for a, b in both), *sizes),
+        full=Counts(sum(a == b for a, b in both), *sizes),
+        segmentation=Counts(len(inner & found), len(inner), len(found)),
+    )
+
+
+def _labelled(tree: DiscourseTree, metric: DiscourseMetric) -> _Labelled:
+    """The spans that the metric compares; in a binary tree no two are the same."""
+    rows = (tree if tree.is_binary else tree.binarise()).spans()
+    if metric == "original":
+        return {span: (node.nuclearity, node.relation) for span, node in rows if node.children}
+    spans = {id(node): span for span, node in rows}
+    return {
+        spans[id(child)]: (role, relation)
+        for _, node in rows
+        for child, role, relation in zip(
+            node.children, node.nuclearity, node.relations, strict=True
+        )
+    }
+
+
+def _inner(tree: DiscourseTree) -> set[int]:
+    """The boundaries between EDUs: those strictly inside the sentence."""
+    return {edu.span.right for edu in tree.edus[:-1]}

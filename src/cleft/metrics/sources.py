@@ -1,0 +1,179 @@
+"""Gold and predicted trees from files, paired.
+
+EVALB goes line by line: a blank line, or one with brackets but no word such as
+`(())`, is a missing parse. That holds for files whose trees end on the line
+they start on; where one goes on over several lines, blank lines mean nothing
+and trees are counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from cleft import files
+from cleft.discourse import DiscourseTree
+from cleft.errors import InputError, MetricError, UsageError
+from cleft.formats.brackets import Reader
+from cleft.formats.jsonl import Record, read_jsonl
+from cleft.formats.registry import FORMATS, Format, format_of
+from cleft.metrics.bracketing import FOREST
+from cleft.tree import Tree
+
+__all__ = ["Source", "pair_up", "read_bracket_lines"]
+
+Relations = Literal["coarse", "fine"]
+T = TypeVar("T", Tree, DiscourseTree)
+
+# Blank, or one bracket that holds no word: `(())`, `(TOP )`.
+NO_PARSE = re.compile(r"[ \t\r\n\f\v]*(?:\([ \t\r\n\f\v]*[^ \t\r\n\f\v()]*[ \t\r\n\f\v()]*)?")
+
+
+class Source:
+    """A file of trees, read when asked for syntax or discourse.
+
+    An ending that tells no format is taken for brackets.
+    """
+
+    def __init__(self, path: str | Path, format_name: str | None = None):
+        self.path = path
+        self.name = files.source_name(path)
+        if Path(path).is_dir():
+            raise InputError(
+                "expected a file, found a directory", where=self.name, hint="name a file in it"
+            )
+        self.format = _format(path, format_name)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """What the file holds trees of."""
+        if self.format.name == "jsonl":
+            found = {record.task for record in self.records}
+            return frozenset(
+                task for task in ("syntax", "discourse") if task in found or "both" in found
+            )
+        return frozenset({"syntax"} if self.format.syntax else {"discourse"})
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The lines of a JSON Lines file, with coarse relations where it gives both."""
+        return list(read_jsonl(self.path))
+
+    def syntax(self) -> list[Tree | None]:
+        """The constituency trees, None where one is missing."""
+        if self.format.name == "jsonl":
+            return [record.syntax for record in self.records]
+        return read_bracket_lines(self.path)
+
+    def discourse(self, relations: Relations = "coarse") -> list[DiscourseTree | None]:
+        """The discourse trees, None where one is missing."""
+        if self.format.name == "jsonl":
+            lines = self.records if relations == "coarse" else read_jsonl(self.path, relations)
+            return [record.discourse for record in lines]
+        return list(_read_document(self.path, self.format))
+
+
+def _format(path: str | Path, name: str | None) -> Format:
+    if name is not None:
+        return format_of(path, name)
+    try:
+        return format_of(path)
+    except UsageError:
+        return FORMATS["brackets"]
+
+
+def _read_document(path: str | Path, found: Format) -> tuple[DiscourseTree, ...]:
+    if found.name == "dis":
+        from cleft.formats.dis import read_dis
+
+        return read_dis(path).trees
+    if found.name == "rsd":
+        from cleft.formats.rsd import read_rsd
+
+        return read_rsd(path).trees
+    from cleft.formats.rs3 import read_rs3
+
+    return read_rs3(path).trees
+
+
+def read_bracket_lines(path: str | Path) -> list[Tree | None]:
+    """The trees of a file as EVALB pairs them; None for a missing parse.
+
+    If no tree goes on over several lines, each line is one entry; several
+    trees on a line, or words with tags but no phrase, become a `FOREST`.
+    """
+    name = files.source_name(path)
+    reader = Reader(name)
+    by_line: list[Tree | None] = []
+    by_tree: list[Tree | None] = []
+    whole_lines = True
+    for line in files.lines(path):
+        if not reader.labels and _is_no_parse(line):
+            reader.feed("\n")  # counts the line
+            by_line.append(None)
+            if "(" in line:
+                by_tree.append(None)
+        else:
+            found = reader.feed(line)
+            by_line.append(_joined(found))
+            by_tree += found
+            whole_lines &= not reader.labels
+    reader.finish()
+    if all(tree is None for tree in by_tree):
+        raise InputError("expected at least one tree, found none", where=name)
+    return by_line if whole_lines else by_tree
+
+
+def _joined(trees: list[Tree]) -> Tree | None:
+    if len(trees) > 1:
+        return Tree(FOREST, trees)
+    return trees[0] if trees else None
+
+
+def _is_no_parse(line: str) -> bool:
+    return NO_PARSE.fullmatch(line) is not None and line.count("(") == line.count(")")
+
+
+def pair_up(
+    gold: Sequence[T | None], predicted: Sequence[T | None], names: tuple[str, str]
+) -> tuple[list[T | None], list[T | None]]:
+    """Both sides at the same length, or an error that names both counts.
+
+    Where they differ, blank lines at a file's end go; and if both have the
+    same number of trees, one of them none missing, it is trees that pair.
+
+    >>> tree = Tree.from_brackets("(NP (NN rain))")
+    >>> one, two = pair_up([tree, None], [tree], ("gold", "predicted"))
+    >>> len(one), len(two)
+    (1, 1)
+    """
+    one, two = list(gold), list(predicted)
+    if len(one) == len(two):
+        return one, two
+    while one and one[-1] is None:
+        one.pop()
+    while two and two[-1] is None:
+        two.pop()
+    if len(one) == len(two):
+        return one, two
+    trees = _every(one), _every(two)
+    if len(trees[0]) == len(trees[1]) and not (None in one and None in two):
+        return list(trees[0]), list(trees[1])
+    raise MetricError(
+        f"{len(gold)} trees in {names[0]}, {len(predicted)} in {names[1]}",
+        hint="predict one tree for each gold one, a blank line where there is none",
+    )
+
+
+def _every(entries: list[T | None]) -> list[T]:
+    """All trees, those of a forest one by one."""
+    found: list[T] = []
+    for tree in entries:
+        if isinstance(tree, Tree) and tree.label == FOREST:
+            found.extend(tree.children)
+        elif tree is not None:
+            found.append(tree)
+    return found
