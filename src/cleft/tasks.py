@@ -73,21 +73,37 @@ class Task(Protocol[Labelled_co]):
         ...
 
 
-def _check_splits(length: int, splits: Sequence[Split], stops: bool) -> None:
-    """Walk the splits as a decoder would; each must be legal for the span that is next."""
-    stack = [Span(0, length)] if length > 1 else []
-    for split in splits:
-        if not stack or stack[-1] != split.span:
-            due = f"span {tuple(stack[-1])}" if stack else "no further span"
-            raise TreeShapeError(f"split {split} is out of order: {due} is next")
+def _walk(length: int, splits: Sequence[Split], stops: bool) -> list[tuple[Span, Split | None]]:
+    """All spans of the tree in preorder: with their split, or None where they are left whole.
+
+    The splits are taken as a decoder makes them; each must be legal for the
+    span that is next.
+    """
+    rows: list[tuple[Span, Split | None]] = []
+    stack, place, count = [Span(0, length)], 0, len(splits)
+    while stack:
         span = stack.pop()
-        if not span.left < split.split < span.right + stops:
+        left, right = span
+        if right - left < 2:
+            rows.append((span, None))
+            continue
+        if place == count:
+            raise TreeShapeError(f"the splits end before span {tuple(span)} is split")
+        split = splits[place]
+        place += 1
+        start, boundary, end = split
+        if start != left or end != right:
+            raise TreeShapeError(f"split {split} is out of order: span {tuple(span)} is next")
+        if not left < boundary < right + stops:
             raise TreeShapeError(f"split {split} is not a legal one of {tuple(span)}")
-        if not split.is_stop:
-            halves = span.at(split.split)
-            stack.extend(half for half in reversed(halves) if half.width > 1)
-    if stack:
-        raise TreeShapeError(f"the splits end before span {tuple(stack[-1])} is split")
+        if boundary == right:
+            rows.append((span, None))
+        else:
+            rows.append((span, split))
+            stack += (Span(boundary, right), Span(left, boundary))
+    if place < count:
+        raise TreeShapeError(f"split {splits[place]} is out of order: no further span is next")
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,15 +135,7 @@ class SyntaxTask:
 
     def labelled(self, length: int, splits: Sequence[Split]) -> list[Span]:
         """All 2n-1 spans of the binary tree, in preorder."""
-        _check_splits(length, splits, stops=False)
-        spans, upcoming, stack = [], iter(splits), [Span(0, length)]
-        while stack:
-            span = stack.pop()
-            spans.append(span)
-            if span.width > 1:
-                left, right = span.at(next(upcoming).split)
-                stack += (right, left)
-        return spans
+        return [span for span, _ in _walk(length, splits, stops=False)]
 
     def derive(self, tree: Tree) -> Derivation:
         """The decisions of a tree; the root bracket stays outside."""
@@ -253,8 +261,8 @@ class DiscourseTask:
 
     def labelled(self, length: int, splits: Sequence[Split]) -> list[Split]:
         """The splits that are not stops, in preorder."""
-        _check_splits(length, splits, stops=True)
-        return [split for split in splits if not split.is_stop]
+        rows = _walk(length, splits, stops=True)
+        return [split for _, split in rows if split is not None]
 
     def derive(self, tree: DiscourseTree) -> Derivation:
         """The decisions of a tree, binarised first if it is not binary."""
@@ -283,7 +291,8 @@ class DiscourseTask:
         An EDU's text is its words joined by spaces, unless the EDUs are given.
         `evidence` is what a model thought of the tree's spans.
         """
-        inner = self.labelled(derivation.length, derivation.splits)
+        rows = _walk(derivation.length, derivation.splits, stops=True)
+        inner = [split for _, split in rows if split is not None]
         if len(words) != derivation.length:
             raise TreeShapeError(f"{derivation.length} tokens expected, {len(words)} words found")
         if len(derivation.labels) != len(inner):
@@ -294,7 +303,7 @@ class DiscourseTask:
         thought = evidence or {}
         labels = dict(zip(inner, derivation.labels, strict=True))
         stack: list[DiscourseTree] = []
-        for span, split in reversed(_visited(derivation)):
+        for span, split in reversed(rows):
             if split is None:
                 edu = known.get(span) or Edu(" ".join(words[span.left : span.right]), span)
                 tree = DiscourseTree.leaf(edu)
@@ -304,22 +313,6 @@ class DiscourseTask:
             tree.evidence = thought.get(span)
             stack.append(tree)
         return stack[0]
-
-
-def _visited(derivation: Derivation) -> list[tuple[Span, Split | None]]:
-    """All spans of the tree in preorder: with their split, or None where they are EDUs."""
-    rows: list[tuple[Span, Split | None]] = []
-    upcoming, stack = iter(derivation.splits), [Span(0, derivation.length)]
-    while stack:
-        span = stack.pop()
-        split = next(upcoming) if span.width > 1 else None
-        if split is None or split.is_stop:
-            rows.append((span, None))
-        else:
-            rows.append((span, split))
-            left, right = span.at(split.split)
-            stack += (right, left)
-    return rows
 
 
 def split_relation(label: str) -> tuple[str, str]:

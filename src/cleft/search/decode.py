@@ -1,0 +1,257 @@
+"""The loops: greedy, beam, and the replay of decisions already made.
+
+All ask the scorer about every open hypothesis of every sentence at once. They
+differ only in what they keep of its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cleft.scorer import Encoded, Floats, Ints, Scorer, State
+from cleft.search.beam import Beam, advance, first_of_sentence
+from cleft.search.constraints import LOWEST, Masks
+from cleft.search.history import NONE, Decisions, History, Scores
+from cleft.span import Span, Split
+
+__all__ = ["Candidate", "Decoder", "Statistics"]
+
+SPARE = 8
+"""Finished sentences leave a greedy batch when they are one in so many: leaving costs a copy."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Statistics:
+    """What searches cost: calls of the scorer's `split`, and hypotheses scored by them.
+
+    >>> Statistics(greedy_rows=100, beam_rows=50).cost
+    1.5
+    """
+
+    sentences: int = 0
+    searched: int = 0
+    greedy_calls: int = 0
+    greedy_rows: int = 0
+    beam_calls: int = 0
+    beam_rows: int = 0
+    replay_calls: int = 0
+    replay_rows: int = 0
+
+    @property
+    def cost(self) -> float | None:
+        """All hypotheses scored in the search as a multiple of greedy's, where greedy ran."""
+        if not self.greedy_rows:
+            return None
+        return (self.greedy_rows + self.beam_rows) / self.greedy_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A finished hypothesis: the sentence's index in the batch, its score, its decisions."""
+
+    sentence: int
+    score: float
+    decisions: Decisions
+
+
+class Decoder:
+    """A scorer, a batch that it has encoded, and the task to decode."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        encoded: Encoded,
+        task: str,
+        *,
+        masks: Masks,
+        statistics: Statistics,
+    ):
+        self.scorer = scorer
+        self.encoded = encoded
+        self.task = task
+        self.masks = masks
+        self.statistics = statistics
+        self.lengths = np.asarray(encoded.lengths, np.intp)
+
+    def greedy(self, sentences: Ints) -> list[Candidate]:
+        """The best split of every span, one candidate a sentence, in order."""
+        count = len(sentences)
+        if count == 1 and not self.masks.constrained:
+            return [self._greedy_alone(int(sentences[0]))]
+        # One more place than there are sentences: what finished rows do goes there.
+        scores, ends = np.zeros(count + 1), np.full(count + 1, NONE, np.intp)
+        place = np.flatnonzero(self.lengths[sentences] > 1)
+        history = History(2 * int(self.lengths[sentences].sum()))
+        beam = Beam.start(history, sentences[place], self.lengths[sentences[place]])
+        state = self._start(beam.sentence)
+        while len(beam):
+            log_probs, state = self._split(beam.sentence, beam.left, beam.right, state)
+            self.statistics.greedy_calls += 1
+            self.statistics.greedy_rows += len(beam)
+            before = beam
+            beam = _take_best(beam, log_probs)
+            done = np.flatnonzero(beam.right == 0)
+            if not done.size:
+                continue
+            scores[place[done]], ends[place[done]] = beam.score[done], beam.last[done]
+            place[done] = count
+            beam.left[done], beam.right[done] = before.left[done], before.right[done]
+            keep = np.flatnonzero(place < count)
+            if SPARE * (len(beam) - len(keep)) >= len(beam):
+                beam, place = beam.take(keep), place[keep]
+                if len(beam):
+                    state = self.scorer.select(state, keep)
+        return _candidates(sentences, scores[:count], history.decisions(ends[:count]))
+
+    def _greedy_alone(self, sentence: int) -> Candidate:
+        """The same for one free sentence: numbers are faster than arrays of one."""
+        rows = np.array([sentence], np.intp)
+        stack = [Span(0, int(self.lengths[sentence]))] if self.lengths[sentence] > 1 else []
+        state = self._start(rows)
+        splits, log_probs, score = [], [], 0.0
+        while stack:
+            left, right = span = stack.pop()
+            answer, state = self.scorer.split(
+                self.encoded, self.task, rows, np.array([span], np.intp), state
+            )
+            self.statistics.greedy_calls += 1
+            self.statistics.greedy_rows += 1
+            legal = answer[0, left + 1 : right + self.masks.stops]
+            best = int(legal.argmax())
+            boundary = left + 1 + best
+            splits.append(Split(left, boundary, right))
+            log_probs.append(max(float(legal[best]), LOWEST))
+            score += log_probs[-1]
+            if boundary < right:
+                stack += [half for half in reversed(span.at(boundary)) if half.width > 1]
+        made = Decisions(tuple(splits), tuple(log_probs))
+        return Candidate(sentence=sentence, score=score, decisions=made)
+
+    def beam(
+        self,
+        sentences: Ints,
+        width: int,
+        *,
+        floor: Scores | None = None,
+        margin: float = np.inf,
+        best_only: bool = False,
+        early: bool = False,
+    ) -> list[Candidate]:
+        """The finished hypotheses of each sentence's beam (or the best only), best first.
+
+        None is there that does not exceed its sentence's `floor` (indexed by
+        sentence). With `early` a sentence ends when its best hypothesis is
+        finished: those below it can only fall.
+        """
+        lengths = self.lengths[sentences]
+        history = History(2 * int(lengths.sum()))
+        beam = Beam.start(history, sentences[lengths > 1], lengths[lengths > 1])
+        finished = [Beam.start(history, sentences[lengths == 1], 0 * lengths[lengths == 1])]
+        state = self._start(beam.sentence)
+        while len(beam):
+            live = beam.live
+            log_probs, state = self._split(
+                beam.sentence[live], beam.left[live], beam.right[live], state
+            )
+            self.statistics.beam_calls += 1
+            self.statistics.beam_rows += len(live)
+            beam, parents = advance(beam, log_probs, width, floor, margin)
+            ended, beam, parents = _settle(beam, parents, best_only, early)
+            finished.append(ended)
+            if len(beam) and not _identity(parents, len(live)):
+                state = self.scorer.select(state, parents)
+        sentence = np.concatenate([part.sentence for part in finished])
+        score = np.concatenate([part.score for part in finished])
+        last = np.concatenate([part.last for part in finished])
+        return _candidates(sentence, score, history.decisions(last))
+
+    def replay(self, candidates: Sequence[Candidate]) -> list[Floats]:
+        """What the pointer said at each step of finished hypotheses, (steps, boundaries) each.
+
+        The candidates are fed to the scorer once more, so a search need not
+        keep the distributions of hypotheses that it drops.
+        """
+        sentences = np.array([candidate.sentence for candidate in candidates], np.intp)
+        splits = [candidate.decisions.splits for candidate in candidates]
+        steps = np.array([len(path) for path in splits], np.intp)
+        said: list[list[Floats]] = [[] for _ in splits]
+        here = np.flatnonzero(steps)
+        state = self._start(sentences[here])
+        step = 0
+        while len(here):
+            spans = np.array([splits[row][step].span for row in here], np.intp)
+            log_probs, state = self.scorer.split(
+                self.encoded, self.task, sentences[here], spans, state
+            )
+            self.statistics.replay_calls += 1
+            self.statistics.replay_rows += len(here)
+            for row, line in zip(here.tolist(), log_probs, strict=True):
+                said[row].append(line)
+            step += 1
+            keep = np.flatnonzero(steps[here] > step)
+            if len(keep) < len(here):
+                here = here[keep]
+                if len(here):
+                    state = self.scorer.select(state, keep)
+        return [np.array(lines) for lines in said]
+
+    def _start(self, sentences: Ints) -> State:
+        state = self.scorer.start(self.encoded, self.task)
+        if not len(sentences) or _identity(sentences, len(self.lengths)):
+            return state
+        return self.scorer.select(state, sentences)
+
+    def _split(self, sentence: Ints, left: Ints, right: Ints, state: State) -> tuple[Floats, State]:
+        spans = np.empty((len(left), 2), np.intp)
+        spans[:, 0], spans[:, 1] = left, right
+        log_probs, state = self.scorer.split(self.encoded, self.task, sentence, spans, state)
+        return self.masks.apply(log_probs, sentence, left, right), state
+
+
+def _take_best(beam: Beam, log_probs: Floats) -> Beam:
+    """Every hypothesis with its best split: `advance` for a width of 1, without the sorting."""
+    split = log_probs.argmax(axis=1)
+    gain = log_probs[np.arange(len(split)), split]
+    ids, left, right, waiting = beam.history.split(
+        beam.left, split, beam.right, log_prob=gain, parent=beam.last, waiting=beam.waiting
+    )
+    return Beam(
+        history=beam.history,
+        sentence=beam.sentence,
+        score=beam.score + gain,
+        left=left,
+        right=right,
+        waiting=waiting,
+        last=ids,
+    )
+
+
+def _settle(beam: Beam, parents: Ints, best_only: bool, early: bool) -> tuple[Beam, Beam, Ints]:
+    """Take the sentences that are decided out of the beam: what they found, what goes on."""
+    first = first_of_sentence(beam.sentence)
+    if not first.size:
+        return beam, beam, parents
+    is_open = beam.right > 0
+    ended = ~(is_open[first] if early else np.logical_or.reduceat(is_open, first))
+    if not ended.any():
+        return beam.take(first[:0]), beam, parents
+    out = np.repeat(ended, np.diff(first, append=len(beam)))
+    decided = first[ended] if best_only else np.flatnonzero(out)
+    return beam.take(decided), beam.take(np.flatnonzero(~out)), parents[~out[is_open]]
+
+
+def _identity(rows: Ints, size: int) -> bool:
+    """Whether selecting these rows changes nothing."""
+    return len(rows) == size and bool((rows == np.arange(size)).all())
+
+
+def _candidates(sentences: Ints, scores: Scores, decisions: Sequence[Decisions]) -> list[Candidate]:
+    return [
+        Candidate(sentence=sentence, score=score, decisions=made)
+        for sentence, score, made in zip(
+            sentences.tolist(), scores.tolist(), decisions, strict=True
+        )
+    ]

@@ -1,0 +1,134 @@
+"""Every decision of a search, written once and never changed.
+
+A decision splits a span at a boundary and knows the decision before it, so a
+hypothesis is no more than the number of its last decision. It also serves as
+the stack of open spans: the right half of a decision waits until its left half
+is finished, and `below` names the decision whose right half waits next. So
+hypotheses that share a past share its memory, and nothing is copied when a
+beam is reordered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cleft.scorer import Floats, Ints
+from cleft.span import Split
+
+__all__ = ["NONE", "Decisions", "History", "Scores"]
+
+Scores = npt.NDArray[np.float64]
+
+NONE = 0
+"""The decision that stands for no decision: its right half is the empty span (0, 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The decisions of one hypothesis, first to last, with their log-probabilities."""
+
+    splits: tuple[Split, ...]
+    log_probs: tuple[float, ...]
+
+
+class History:
+    """An append-only table of decisions; row 0 is `NONE`.
+
+    >>> history = History(8)
+    >>> one = np.array([1])
+    >>> ids, left, right, waiting = history.split(
+    ...     0 * one, 2 * one, 5 * one, log_prob=-0.1 * one, parent=0 * one, waiting=0 * one)
+    >>> int(left[0]), int(right[0]), int(waiting[0])  # (0, 2) is next, then the right half of 1
+    (0, 2, 1)
+    >>> history.decisions(ids)[0].splits
+    (Split(left=0, split=2, right=5),)
+    """
+
+    __slots__ = ("_below", "_left", "_log_prob", "_parent", "_right", "_size", "_split")
+
+    def __init__(self, capacity: int):
+        self._size = 1
+        shape = max(capacity, 1) + 1
+        self._left, self._split, self._right, self._parent, self._below = (
+            np.zeros(shape, np.intp) for _ in range(5)
+        )
+        self._log_prob: Scores = np.zeros(shape)
+
+    def split(
+        self,
+        left: Ints,
+        split: Ints,
+        right: Ints,
+        *,
+        log_prob: Floats,
+        parent: Ints,
+        waiting: Ints,
+    ) -> tuple[Ints, Ints, Ints, Ints]:
+        """Record one decision a hypothesis; return their numbers, the next spans, what waits.
+
+        The next span is the left half, else the right half, else the right half
+        that has waited least; halves of one token are never visited, nor are
+        those of a stop. A hypothesis with nothing left to split gets (0, 0).
+        """
+        ids = self._record(left, split, right, log_prob=log_prob, parent=parent, waiting=waiting)
+        wide_left = (split - left > 1) & (split != right)
+        wide_right = right - split > 1  # a stop's right half is empty
+        next_left = np.where(wide_left, left, split)
+        next_right = np.where(wide_left, split, right)
+        after = np.where(wide_left & wide_right, ids, waiting)
+        ended = np.flatnonzero(~(wide_left | wide_right))
+        if ended.size:
+            due = waiting[ended]
+            next_left[ended] = self._split[due]
+            next_right[ended] = self._right[due]
+            after[ended] = self._below[due]
+        return ids, next_left, next_right, after
+
+    def _record(
+        self,
+        left: Ints,
+        split: Ints,
+        right: Ints,
+        *,
+        log_prob: Floats,
+        parent: Ints,
+        waiting: Ints,
+    ) -> Ints:
+        start, end = self._size, self._size + len(left)
+        if end > len(self._left):
+            self._grow(end)
+        self._left[start:end] = left
+        self._split[start:end] = split
+        self._right[start:end] = right
+        self._log_prob[start:end] = log_prob
+        self._parent[start:end] = parent
+        self._below[start:end] = waiting
+        self._size = end
+        return np.arange(start, end)
+
+    def _grow(self, needed: int) -> None:
+        more = max(needed, 2 * self._size) - len(self._left)
+        for name in ("_left", "_split", "_right", "_parent", "_below", "_log_prob"):
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
+
+    def decisions(self, last: Ints) -> list[Decisions]:
+        """All decisions of the hypotheses that end in these."""
+        steps, current = [], last
+        while (current != NONE).any():
+            steps.append(current)
+            current = self._parent[current]
+        if not steps:
+            return [Decisions((), ()) for _ in range(len(last))]
+        table = np.stack(steps[::-1], axis=1)  # (hypotheses, steps), NONE before the first
+        skip = (table == NONE).sum(axis=1).tolist()
+        splits = np.stack([self._left[table], self._split[table], self._right[table]], axis=2)
+        return [
+            Decisions(tuple(map(Split._make, row[gap:])), tuple(log_probs[gap:]))
+            for gap, row, log_probs in zip(
+                skip, splits.tolist(), self._log_prob[table].tolist(), strict=True
+            )
+        ]
