@@ -5,13 +5,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test test-all lint format bench clean
+.PHONY: help demo test test-all lint format bench pictures clean
 
 help:
 	@echo "make demo      show what cleft does"
 	@echo "make test      lint, types and all tests (sampled on real treebanks)"
 	@echo "make test-all  the same on every tree of every treebank in ../shared"
 	@echo "make bench     speed, as ratios against named baselines"
+	@echo "make pictures  draw the pictures of the documentation anew (needs chromium)"
 
 .venv/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -44,6 +45,10 @@ test-all: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/data.py
+
+# The look is that of the committed pictures with the fonts Inter and Noto (core and CJK).
+pictures: .venv/dev
+	$(BIN)/python docs/pictures/make.py
 
 clean:
 	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -301,6 +301,16 @@ class DiscourseTree:
     def __hash__(self) -> int:
         return hash(tuple((n.nuclearity, n.relations, n.edu) for n in self.preorder()))
 
+    def _repr_svg_(self) -> str:
+        from cleft.draw import svg
+
+        return svg(self)
+
+    def _repr_html_(self) -> str:
+        from cleft.draw.page import fragment
+
+        return fragment(self)
+
     def __repr__(self) -> str:
         return f"<DiscourseTree: {len(self.edus)} EDUs, {self.relation or 'no relation'}>"
 

@@ -195,6 +195,16 @@ class Tree:
 
         return to_nltk(self)
 
+    def _repr_svg_(self) -> str:
+        from cleft.draw import svg
+
+        return svg(self)
+
+    def _repr_html_(self) -> str:
+        from cleft.draw.page import fragment
+
+        return fragment(self)
+
     def __str__(self) -> str:
         return self.brackets()
 

@@ -19,7 +19,7 @@ from cleft.errors import CleftError
 
 __all__ = ["main"]
 
-COMMANDS = ("demo", "evaluate", "convert", "sentences")
+COMMANDS = ("demo", "evaluate", "convert", "sentences", "draw", "train")
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """The argument parser with all commands."""
-    parser = Parser(prog="cleft", description=cleft.__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = Parser(prog="cleft", description=cleft.__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=f"cleft {cleft.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:

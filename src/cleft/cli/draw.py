@@ -1,0 +1,170 @@
+"""`cleft draw`: trees of a file in the terminal, as SVG or as a page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cleft.errors import UsageError
+from cleft.formats.cleaning import CLEANINGS, cleaning
+from cleft.formats.registry import FORMATS, format_of
+
+if TYPE_CHECKING:
+    from cleft.discourse import DiscourseTree
+    from cleft.draw import Drawable
+    from cleft.tree import Tree
+
+EPILOG = """\
+formats are told by file ending, or by --from:
+  syntax     brackets (.mrg .ptb .psd .parse .brackets .txt), jsonl
+  discourse  rs3, rs4, dis, rsd, jsonl
+
+examples:
+  cleft draw trees.mrg
+  cleft draw trees.mrg --number 3 -o tree.svg --theme light
+  cleft draw notes.rs3 -o notes.html
+  cleft draw --diff gold.mrg predicted.mrg -o differences.html
+"""
+THEMES = ("auto", "light", "dark")
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "draw",
+        help="draw trees in the terminal, as SVG or HTML",
+        description="Draw the trees of a file: in the terminal, or as SVG or HTML with -o.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help="trees; - for standard input")
+    parser.add_argument(
+        "--diff", action="store_true", help="mark how FILE GOLD and FILE PRED differ"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", help="write OUT.svg or OUT.html")
+    parser.add_argument("--number", type=int, metavar="N", help="draw only the Nth tree, from 1")
+    parser.add_argument("--theme", choices=THEMES, default="auto", help="colours of SVG and HTML")
+    parser.add_argument(
+        "--width", type=int, metavar="W", help="columns of text, or pixels of SVG, to stay within"
+    )
+    parser.add_argument(
+        "--from", dest="source_format", choices=list(FORMATS), help="format of FILE"
+    )
+    parser.add_argument(
+        "--clean",
+        choices=list(CLEANINGS),
+        default="none",
+        help="what to take off bracketed trees (default: nothing)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw, and write or print the drawing."""
+    _check(args)
+    trees = _chosen(_drawables(args), args.number, args.files[-1])
+    if args.output is None:
+        _print(trees, args.width)
+        return 0
+    from cleft.files import writing
+
+    text = _rendered(list(trees), args)
+    with writing(args.output) as stream:
+        stream.write(text)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    expected = 2 if args.diff else 1
+    if len(args.files) != expected:
+        raise UsageError(
+            f"expected {'two files, gold and predicted' if args.diff else 'one file'}, "
+            f"found {len(args.files)}",
+            hint="name them after --diff"
+            if args.diff
+            else "draw one file at a time, or use --diff",
+        )
+    if args.number is not None and args.number < 1:
+        raise UsageError(f"--number {args.number}: trees are counted from 1")
+    if args.output is not None and _ending(args.output) not in (".svg", ".html", ".htm"):
+        raise UsageError(
+            f"the ending {_ending(args.output)!r} tells no drawing",
+            where=args.output,
+            hint="write a file that ends in .svg or .html",
+        )
+
+
+def _ending(path: str) -> str:
+    return Path(path).suffix.lower()
+
+
+def _drawables(args: argparse.Namespace) -> Iterator[Drawable]:
+    if not args.diff:
+        return _read(args.files[0], args)
+    return _pairs(args)
+
+
+def _pairs(args: argparse.Namespace) -> Iterator[Drawable]:
+    from cleft.draw import diff
+
+    gold, predicted = (list(_read(path, args)) for path in args.files)
+    if len(gold) != len(predicted):
+        raise UsageError(
+            f"{args.files[0]} has {len(gold)} trees, {args.files[1]} has {len(predicted)}",
+            hint="give two files with the same sentences in the same order",
+        )
+    for one, two in zip(gold, predicted, strict=True):
+        yield diff(one, two)  # type: ignore[type-var]
+
+
+def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree]:
+    """The trees of a file, in order; of a record with both trees, both."""
+    from cleft.convert import read_records
+
+    found = format_of(path, args.source_format)
+    clean = cleaning(args.clean) if found.name == "brackets" else None
+    for at, record in enumerate(read_records(path, found, clean), start=1):
+        yield from (tree for tree in (record.syntax, record.discourse) if tree is not None)
+        if record.tree is None:
+            reason = record.error or "none is given"
+            print(f"cleft: {path}: record {at} has no tree: {reason}", file=sys.stderr)
+
+
+def _chosen(trees: Iterator[Drawable], number: int | None, path: str) -> Iterator[Drawable]:
+    if number is None:
+        return trees
+    found = list(islice(trees, number - 1, number))
+    if not found:
+        raise UsageError(
+            f"no tree number {number}: there are fewer", where=path, hint="choose a smaller number"
+        )
+    return iter(found)
+
+
+def _print(trees: Iterator[Drawable], width: int | None) -> None:
+    from cleft.draw import terminal
+
+    for at, tree in enumerate(trees):
+        print(("\n" if at else "") + terminal(tree, width))
+
+
+def _rendered(trees: list[Drawable], args: argparse.Namespace) -> str:
+    from cleft.draw import Options, html, svg
+
+    options = Options(theme=args.theme)
+    if args.width is not None:
+        options = Options(theme=args.theme, width=args.width)
+    if _ending(args.output) != ".svg":
+        title = " and ".join(Path(path).name for path in args.files)
+        return html(trees, Options(theme=args.theme, width=options.width, title=title))
+    if len(trees) != 1:
+        raise UsageError(
+            f"expected one tree for an SVG file, found {len(trees)}",
+            where=args.files[0],
+            hint="choose one with --number, or write .html for all",
+        )
+    return svg(trees[0], options)

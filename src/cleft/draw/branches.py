@@ -1,0 +1,291 @@
+"""The layout of a constituency tree: words on one line, phrases above them.
+
+A phrase stands one level above the highest of its children, in the middle
+over them; every subtree keeps a strip of its own, so that no line or text of
+another can enter it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cleft.draw.characters import is_right_to_left, shown, visible
+from cleft.draw.hints import UNSURE, evidence_lines, line_weight
+from cleft.draw.layout import SIGNS, Layout, Mark, Place, Stroke, Text, drop, elbow, stack
+from cleft.draw.measure import text_width, wrap
+from cleft.draw.rows import Index, Row, split_rows, whole
+from cleft.draw.theme import tone_of
+from cleft.tree import Tree
+
+__all__ = ["lay_out_syntax"]
+
+WORD, TAG, LABEL, CRUMB = 15.0, 10.0, 12.0, 10.5  # font sizes
+LINE = 20.0  # height of a line of words
+TAG_HEIGHT = 14.0
+CHIP = 20.0  # height of a label
+PITCH = 40.0  # from one level to the next
+GAP = 15.0  # between the strips of two siblings
+LONGEST = 260.0  # a word that is wider goes on below
+MARGIN = 20.0
+TAIL = 12.0  # how far into the margin a line to the next row goes
+BETWEEN_ROWS = 26.0
+
+
+def lay_out_syntax(
+    tree: Tree, width: float | None = None, marks: Mapping[int, Mark] | None = None
+) -> Layout:
+    """Lay out a tree; one wider than `width` goes on in further rows.
+
+    >>> tree = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
+    >>> [text.text for text in lay_out_syntax(tree).texts if text.role == "word"]
+    ['She', 'slept']
+    """
+    index = Index(tree)
+    leaves = _Leaves(tree)
+    limit = width - 2 * MARGIN if width is not None else None
+    if limit is None:
+        rows = [whole(index)]
+    else:
+        rows = split_rows(index, [one + GAP for one in leaves.widths], limit)
+    drawn = [_RowLayout(index, row, leaves, marks or {}).layout() for row in rows]
+    words = leaves.words
+    layout = stack(drawn, BETWEEN_ROWS, name=_name(words), description=visible(tree.brackets()))
+    layout = _padded(layout)
+    return layout.mirrored() if is_right_to_left(words) else layout
+
+
+def _name(words: list[str]) -> str:
+    return f"Syntax tree of: {' '.join(words)}"
+
+
+def _padded(layout: Layout) -> Layout:
+    moved = layout.shifted(MARGIN, MARGIN)
+    return Layout(
+        width=layout.width + 2 * MARGIN,
+        height=layout.height + 2 * MARGIN,
+        texts=moved.texts,
+        strokes=moved.strokes,
+        name=layout.name,
+        description=layout.description,
+        places=moved.places,
+    )
+
+
+class _Leaves:
+    """The words and tags of a tree with their widths."""
+
+    def __init__(self, tree: Tree):
+        self.words: list[str] = []
+        self.tags: list[str] = []
+        self.lines: list[tuple[str, ...]] = []
+        self.widths: list[float] = []
+        for leaf in tree.leaves():
+            word, tag = shown(leaf.word or ""), visible(leaf.label)
+            lines = wrap(word, LONGEST, WORD)
+            widest = max(text_width(line, WORD) for line in lines)
+            self.words.append(word)
+            self.tags.append(tag)
+            self.lines.append(lines)
+            self.widths.append(max(widest, text_width(tag, TAG), 8.0))
+
+
+class _RowLayout:
+    """One row of a tree being laid out."""
+
+    def __init__(self, index: Index, row: Row, leaves: _Leaves, marks: Mapping[int, Mark]):
+        self.index, self.row, self.leaves, self.marks = index, row, leaves, marks
+        self.trees = [index.nodes[node] for node in row.nodes]
+        self.captions = [self._caption(place) for place in range(len(row.nodes))]
+        self.own = [self._own_width(place) for place in range(len(row.nodes))]
+        self.levels = self._levels()
+        self.lefts, self.widths = self._strips()
+        self.anchors = self._anchors()
+        self.crumb = "in " + " › ".join(map(visible, row.crumbs)) if row.crumbs else ""
+        self.top = 22.0 if self.crumb else 0.0
+        self.tags_at = self.top + self.levels[0] * PITCH
+        has_tags = any(leaves.tags[row.span.left : row.span.right])
+        self.words_at = self.tags_at + (TAG_HEIGHT + 1 if has_tags else 0.0)
+
+    def _caption(self, place: int) -> str:
+        node, tree = self.row.nodes[place], self.trees[place]
+        if tree.word is not None:
+            return ""
+        before = "… " if node in self.row.skipped else ""
+        before += "‹ " if node in self.row.open_left else ""
+        after = " ›" if node in self.row.open_right else ""
+        return f"{SIGNS[self.marks.get(node, '')]}{before}{shown(tree.label, '·')}{after}"
+
+    def _own_width(self, place: int) -> float:
+        node = self.row.nodes[place]
+        if self.trees[place].word is not None:
+            position = self.index.spans[node].left
+            tag = SIGNS[self.marks.get(node, "")] + self.leaves.tags[position]
+            return max(self.leaves.widths[position], text_width(tag, TAG))
+        return text_width(self.captions[place], LABEL, bold=True) + 14
+
+    def _levels(self) -> list[int]:
+        levels = [0] * len(self.trees)
+        for place in range(len(levels) - 1, -1, -1):
+            for child in self.row.children[place]:
+                levels[place] = max(levels[place], levels[child] + 1)
+        return levels
+
+    def _strips(self) -> tuple[list[float], list[float]]:
+        """The left edge and the width of each subtree's strip."""
+        children = self.row.children
+        inner = [0.0] * len(self.trees)
+        widths = list(self.own)
+        for place in range(len(widths) - 1, -1, -1):
+            if children[place]:
+                gaps = GAP * (len(children[place]) - 1)
+                inner[place] = sum(widths[child] for child in children[place]) + gaps
+                widths[place] = max(widths[place], inner[place])
+        lefts = [0.0] * len(widths)
+        for place, below in enumerate(children):
+            left = lefts[place] + (widths[place] - inner[place]) / 2
+            for child in below:
+                lefts[child] = left
+                left += widths[child] + GAP
+        return lefts, widths
+
+    def _anchors(self) -> list[float]:
+        """The middle of each node's own text."""
+        anchors = [0.0] * len(self.trees)
+        for place in range(len(anchors) - 1, -1, -1):
+            below, half = self.row.children[place], self.own[place] / 2
+            left, right = self.lefts[place], self.lefts[place] + self.widths[place]
+            if below:
+                middle = (anchors[below[0]] + anchors[below[-1]]) / 2
+                anchors[place] = min(max(middle, left + half), right - half)
+            else:
+                anchors[place] = (left + right) / 2
+        return anchors
+
+    def layout(self) -> Layout:
+        """The finished row."""
+        texts: list[Text] = []
+        strokes: list[Stroke] = []
+        places: list[Place] = []
+        for place, tree in enumerate(self.trees):
+            if tree.word is not None:
+                texts += self._leaf(place)
+            else:
+                texts.append(self._label(place))
+                strokes += self._branches(place)
+                places.append(self._place(place))
+        if self.crumb:
+            texts.append(self._crumbs())
+        lines = self.leaves.lines[self.row.span.left : self.row.span.right]
+        return Layout(
+            width=max([self.widths[0], *[text.right for text in texts if text.role == "crumb"]]),
+            height=self.words_at + LINE * max(map(len, lines)),
+            texts=tuple(texts),
+            strokes=tuple(strokes),
+            places=tuple(places),
+        )
+
+    def _leaf(self, place: int) -> list[Text]:
+        node = self.row.nodes[place]
+        position = self.index.spans[node].left
+        word, tag = self.leaves.words[position], self.leaves.tags[position]
+        lines, width = self.leaves.lines[position], self.own[place]
+        left = self.anchors[place] - width / 2
+        texts = []
+        if tag:
+            hint = "\n".join([tag, *self._evidence(place)])
+            mark = self.marks.get(node, "")
+            tag = SIGNS[mark] + tag
+            box = (left, self.tags_at, width, TAG_HEIGHT)
+            texts.append(Text(tag, (tag,), *box, TAG, "tag", "", hint, node, mark))
+        height = LINE * len(lines)
+        texts.append(Text(word, lines, left, self.words_at, width, height, WORD, "word", node=node))
+        return texts
+
+    def _level_top(self, level: int) -> float:
+        return self.top + (self.levels[0] - level) * PITCH
+
+    def _label(self, place: int) -> Text:
+        node, tree, own = self.row.nodes[place], self.trees[place], self.own[place]
+        probability = tree.evidence.label if tree.evidence else None
+        return Text(
+            self.captions[place],
+            (self.captions[place],),
+            self.anchors[place] - own / 2,
+            self._level_top(self.levels[place]),
+            own,
+            CHIP,
+            LABEL,
+            "label",
+            tone_of(tree.label),
+            "\n".join([visible(tree.label), *self._evidence(place)]),
+            node,
+            self.marks.get(node, ""),
+            doubt=probability is not None and probability < UNSURE,
+            tinted=True,
+        )
+
+    def _evidence(self, place: int) -> list[str]:
+        words = self.leaves.words
+
+        def boundary(at: int) -> str:
+            return f"before “{words[at]}”" if 0 <= at < len(words) else "at the end"
+
+        return evidence_lines(self.trees[place].evidence, boundary)
+
+    def _branches(self, place: int) -> list[Stroke]:
+        node, tree = self.row.nodes[place], self.trees[place]
+        weight = line_weight(tree.evidence.split if tree.evidence else None)
+        foot = self._level_top(self.levels[place]) + CHIP
+        bar = foot + (PITCH - CHIP) / 2
+        start = (self.anchors[place], foot)
+        strokes = []
+        below = self.row.children[place]
+        for child in below:
+            head = self._level_top(self.levels[child])
+            if not self.levels[child] and not self._tag_of(child):
+                head = self.words_at
+            end = (self.anchors[child], head)
+            path = (elbow if child in (below[0], below[-1]) else drop)(start, end, bar)
+            strokes.append(Stroke(path, "branch", weight, node))
+        return strokes + self._tails(place, bar)
+
+    def _tails(self, place: int, bar: float) -> list[Stroke]:
+        """Dashed lines to the row's edge, from a node that goes on in another row."""
+        node, below = self.row.nodes[place], self.row.children[place]
+        ends = []
+        if node in self.row.open_left:
+            ends.append((self.anchors[below[0]] - 6, -TAIL))
+        if node in self.row.open_right:
+            ends.append((self.anchors[below[-1]] + 6, self.widths[0] + TAIL))
+        return [
+            Stroke((("M", (start, bar)), ("L", (end, bar))), "tail", 1.3, node)
+            for start, end in ends
+        ]
+
+    def _tag_of(self, place: int) -> str:
+        return self.leaves.tags[self.index.spans[self.row.nodes[place]].left]
+
+    def _place(self, place: int) -> Place:
+        node = self.row.nodes[place]
+        span = self.index.spans[node]
+        words = self.leaves.words[span.left : min(span.right, span.left + 8)]
+        left = self.lefts[place] + max(0.0, self.widths[place] - self._strip(place)) / 2
+        return Place(
+            node=node,
+            end=self.index.ends[node],
+            x=self.anchors[place],
+            y=self._level_top(self.levels[place]) + CHIP,
+            left=left,
+            right=left + self._strip(place),
+            floor=self.words_at,
+            name=f"{visible(self.trees[place].label)}: {' '.join(words)}"
+            + ("…" if span.width > len(words) else ""),
+        )
+
+    def _strip(self, place: int) -> float:
+        below = self.row.children[place]
+        return self.lefts[below[-1]] + self.widths[below[-1]] - self.lefts[below[0]]
+
+    def _crumbs(self) -> Text:
+        width = text_width(self.crumb, CRUMB)
+        return Text(self.crumb, (self.crumb,), 0.0, 0.0, width, 15.0, CRUMB, "crumb")

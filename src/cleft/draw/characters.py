@@ -1,0 +1,161 @@
+"""Characters as they can be drawn: visible substitutes, terminal columns, clusters, direction.
+
+Whatever a word or a label holds, `visible` makes text of it that is valid in
+XML, cannot steer a terminal and cannot reorder the text around it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+__all__ = ["clusters", "columns", "is_right_to_left", "shown", "visible", "wrap_columns"]
+
+REPLACEMENT = "\ufffd"
+JOINER = "\u200d"
+EMOJI_STYLE = "\ufe0f"
+
+# Control characters, surrogates, non-characters, and the marks that override
+# or embed text direction: none of them may reach a terminal or an XML file.
+UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef]"
+    "|[\ufffe\uffff]|["
+    + "".join(chr((plane << 16) + 0xFFFE + low) for plane in range(1, 17) for low in range(2))
+    + "]"
+)
+
+
+def _substitute(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else REPLACEMENT
+
+
+def visible(text: str) -> str:
+    r"""The text with every character that must not be drawn replaced by one that shows.
+
+    >>> visible("a\x00b\x1b[31m"), visible("\ud800")
+    ('a␀b␛[31m', '�')
+    """
+    return UNSAFE.sub(_substitute, text)
+
+
+def shown(text: str, blank: str = "␣") -> str:
+    r"""The text made visible; where there is nothing to see, a sign that says so.
+
+    >>> shown("cat"), shown("\u200b"), shown("", "·")
+    ('cat', '␣', '·')
+    """
+    text = visible(text)
+    return text if text.strip() and columns(text) else blank
+
+
+@lru_cache(maxsize=4096)
+def _char_columns(char: str) -> int:
+    if char < "\u0300":
+        return 1
+    if "\u1160" <= char <= "\u11ff" or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def is_zero_width(char: str) -> bool:
+    """Whether a character takes no room of its own."""
+    return _char_columns(char) == 0
+
+
+def clusters(text: str) -> list[str]:
+    r"""The text in pieces that must not be broken: a base with its marks, a joined emoji.
+
+    >>> [len(cluster) for cluster in clusters("e\u0301a👩\u200d🔬!")]
+    [2, 1, 3, 1]
+    """
+    found: list[str] = []
+    for char in text:
+        after_joiner = found and found[-1].endswith(JOINER)
+        if found and (after_joiner or _char_columns(char) == 0 or _is_modifier(char, found[-1])):
+            found[-1] += char
+        else:
+            found.append(char)
+    return found
+
+
+def _is_modifier(char: str, before: str) -> bool:
+    if "\U0001f3fb" <= char <= "\U0001f3ff":
+        return True
+    flag = "\U0001f1e6" <= char <= "\U0001f1ff"
+    return flag and len(before) == 1 and "\U0001f1e6" <= before <= "\U0001f1ff"
+
+
+def columns(text: str) -> int:
+    r"""How many columns of a terminal the text takes.
+
+    >>> columns("tennis"), columns("网球"), columns("e\u0301")
+    (6, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(_cluster_columns(cluster) for cluster in clusters(text))
+
+
+def _cluster_columns(cluster: str) -> int:
+    if len(cluster) == 1:
+        return _char_columns(cluster)
+    if EMOJI_STYLE in cluster or "\U0001f1e6" <= cluster[0] <= "\U0001f1ff":
+        return 2
+    return max(_char_columns(char) for char in cluster)
+
+
+def wrap_columns(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many columns, broken at spaces where there are any.
+
+    >>> wrap_columns("although it rained", 11)
+    ['although it', 'rained']
+    >>> wrap_columns("网球好玩", 4)
+    ['网球', '好玩']
+    """
+    lines, line, used = [], "", 0
+    for word in text.split(" "):
+        size = columns(word)
+        if line and used + 1 + size <= width:
+            line, used = f"{line} {word}", used + 1 + size
+            continue
+        if line:
+            lines.append(line)
+        line, used = word, size
+        if size > width:
+            *full, line = _broken(word, width)
+            lines += full
+            used = columns(line)
+    return [*lines, line] if line or not lines else lines
+
+
+def _broken(word: str, width: int) -> list[str]:
+    parts, part, used = [], "", 0
+    for cluster in clusters(word):
+        size = _cluster_columns(cluster)
+        if part and used + size > width:
+            parts.append(part)
+            part, used = "", 0
+        part, used = part + cluster, used + size
+    return [*parts, part]
+
+
+def is_right_to_left(texts: Iterable[str]) -> bool:
+    """Whether most letters are of scripts that run from right to left.
+
+    >>> is_right_to_left(["שלום", "עולם", "!"]), is_right_to_left(["tennis"])
+    (True, False)
+    """
+    balance = 0
+    for text in texts:
+        if text.isascii():
+            balance -= len(text)
+            continue
+        for char in text:
+            kind = unicodedata.bidirectional(char)
+            balance += (kind in ("R", "AL")) - (kind == "L")
+    return balance > 0

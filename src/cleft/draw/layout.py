@@ -1,0 +1,233 @@
+"""A drawing as numbers: text boxes and strokes with their places, before any format.
+
+Both tasks are laid out to a `Layout`; SVG and HTML are written from one, and
+tests look at one to see that nothing overlaps and nothing is cut off. All
+lengths are pixels, from the top left corner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["SIGNS", "Command", "Layout", "Mark", "Stroke", "Text", "drop", "elbow", "stack"]
+
+Command = tuple[str, tuple[float, ...]]
+"""A path command, `M`, `L`, `Q`, `C` or `Z`, with its coordinates."""
+
+Mark = str
+"""How a node differs from the other tree: '', `wrong`, `missed` or `changed`."""
+
+
+SIGNS = {"": "", "wrong": "+ ", "missed": "− ", "changed": "≠ "}
+"""What stands before a marked name, so that colour is not all that tells."""
+
+
+class Text(NamedTuple):
+    """A text in its box: x and y are the box's top left corner.
+
+    `node` is the node that the text belongs to, by its place in preorder.
+    `hint` shows on hover. `doubt` asks for a dashed outline.
+
+    >>> Text("NP", ("NP",), 0, 0, 30, 20, 12, "label").right
+    30
+    """
+
+    text: str
+    lines: tuple[str, ...]
+    x: float
+    y: float
+    width: float
+    height: float
+    size: float
+    role: str
+    tone: str = ""
+    hint: str = ""
+    node: int = -1
+    mark: Mark = ""
+    doubt: bool = False
+    tinted: bool = False
+    right_to_left: bool = False
+
+    @property
+    def right(self) -> float:
+        """The box's right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The box's bottom edge."""
+        return self.y + self.height
+
+
+class Stroke(NamedTuple):
+    """A line: its path, what it stands for, its thickness, the node that it hangs from."""
+
+    path: tuple[Command, ...]
+    role: str
+    weight: float = 1.25
+    node: int = -1
+    hint: str = ""
+
+
+class Place(NamedTuple):
+    """Where a node's subtree stands, for folding it on a page: its label and its words."""
+
+    node: int
+    end: int
+    x: float
+    y: float
+    left: float
+    right: float
+    floor: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A laid-out drawing.
+
+    `name` and `description` are for screen readers; `places` say what can be
+    folded.
+    """
+
+    width: float
+    height: float
+    texts: tuple[Text, ...]
+    strokes: tuple[Stroke, ...]
+    name: str = ""
+    description: str = ""
+    places: tuple[Place, ...] = ()
+
+    def shifted(self, across: float, down: float) -> Layout:
+        """The same drawing with every box and stroke moved."""
+        return Layout(
+            width=self.width,
+            height=self.height,
+            texts=tuple(text._replace(x=text.x + across, y=text.y + down) for text in self.texts),
+            strokes=tuple(
+                stroke._replace(path=_moved(stroke.path, 1.0, across, down))
+                for stroke in self.strokes
+            ),
+            name=self.name,
+            description=self.description,
+            places=tuple(
+                place._replace(
+                    x=place.x + across,
+                    y=place.y + down,
+                    left=place.left + across,
+                    right=place.right + across,
+                    floor=place.floor + down,
+                )
+                for place in self.places
+            ),
+        )
+
+    def mirrored(self) -> Layout:
+        """The same drawing from right to left."""
+        return Layout(
+            width=self.width,
+            height=self.height,
+            texts=tuple(
+                text._replace(x=self.width - text.right, right_to_left=True) for text in self.texts
+            ),
+            strokes=tuple(
+                stroke._replace(path=_moved(stroke.path, -1.0, self.width, 0.0))
+                for stroke in self.strokes
+            ),
+            name=self.name,
+            description=self.description,
+            places=tuple(
+                place._replace(
+                    x=self.width - place.x,
+                    left=self.width - place.right,
+                    right=self.width - place.left,
+                )
+                for place in self.places
+            ),
+        )
+
+
+def _moved(
+    path: tuple[Command, ...], factor: float, across: float, down: float
+) -> tuple[Command, ...]:
+    return tuple(
+        (
+            letter,
+            tuple(
+                value + down if index % 2 else value * factor + across
+                for index, value in enumerate(numbers)
+            ),
+        )
+        for letter, numbers in path
+    )
+
+
+def elbow(
+    start: tuple[float, float], end: tuple[float, float], bar: float, radius: float = 9.0
+) -> tuple[Command, ...]:
+    """A path down to a bar, along it, and down to the end, with round corners.
+
+    >>> [letter for letter, _ in elbow((0, 0), (50, 40), 10)]
+    ['M', 'L', 'Q', 'L', 'Q', 'L']
+    >>> elbow((5, 0), (5, 40), 10)
+    (('M', (5, 0)), ('L', (5, 40)))
+    """
+    (x, top), (to, bottom) = start, end
+    if abs(x - to) < 1.0:
+        return (("M", start), ("L", (x, bottom)))
+    if abs(x - to) < 2 * radius:
+        foot = min(bottom, 2 * bar - top)
+        return (("M", start), ("C", (x, bar, to, bar, to, foot)), ("L", (to, bottom)))
+    bend = radius if to > x else -radius
+    rise, fall = min(radius, bar - top), min(radius, bottom - bar)
+    return (
+        ("M", start),
+        ("L", (x, bar - rise)),
+        ("Q", (x, bar, x + bend, bar)),
+        ("L", (to - bend, bar)),
+        ("Q", (to, bar, to, bar + fall)),
+        ("L", (to, bottom)),
+    )
+
+
+def drop(
+    start: tuple[float, float], end: tuple[float, float], bar: float, radius: float = 9.0
+) -> tuple[Command, ...]:
+    """The path of a child between others: straight down from the bar that they share.
+
+    >>> drop((0, 0), (50, 40), 10)
+    (('M', (50, 10.0)), ('L', (50, 40)))
+    """
+    (x, top), (to, _) = start, end
+    away = abs(x - to)
+    if away < 1.0:
+        return (("M", start), ("L", (x, end[1])))
+    # Within the round corner of the bar, the line begins on the corner's curve.
+    lift = min(radius, bar - top) * max(0.0, 1 - (away / radius) ** 0.5) ** 2
+    return (("M", (to, bar - lift)), ("L", end))
+
+
+def stack(layouts: Iterable[Layout], gap: float, *, name: str, description: str) -> Layout:
+    """Drawings one below the other as one drawing."""
+    width = height = 0.0
+    texts: list[Text] = []
+    strokes: list[Stroke] = []
+    places: list[Place] = []
+    for layout in layouts:
+        moved = layout.shifted(0.0, height + gap if height else 0.0)
+        height = height + gap + layout.height if height else layout.height
+        width = max(width, layout.width)
+        texts += moved.texts
+        strokes += moved.strokes
+        places += moved.places
+    return Layout(
+        width=width,
+        height=height,
+        texts=tuple(texts),
+        strokes=tuple(strokes),
+        name=name,
+        description=description,
+        places=tuple(places),
+    )

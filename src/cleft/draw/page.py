@@ -1,0 +1,164 @@
+"""A single-file page of trees: no requests, no outside scripts, nothing but text and SVG.
+
+The page's policy admits one script, by its hash, so that no text of a tree
+could run even if it were not escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.resources import files
+
+from cleft.discourse import DiscourseTree
+from cleft.draw.characters import is_right_to_left
+from cleft.draw.compare import Diff
+from cleft.draw.layout import Layout, Place, Text
+from cleft.draw.options import DEFAULT, Options, Theme
+from cleft.draw.pictures import Drawable, lay_out
+from cleft.draw.reading import passages
+from cleft.draw.theme import page_colours, style
+from cleft.draw.vector import number, render, safe, stroke_element, text_element
+from cleft.tree import Tree
+
+__all__ = ["fragment", "html"]
+
+DEEPEST = 12  # steps to the right in the reading view
+
+
+def html(trees: Drawable | Iterable[Drawable], options: Options = DEFAULT) -> str:
+    """A page of one or more trees or comparisons, complete in one file.
+
+    Syntax trees stand on one line each, can be scrolled, and fold by click or
+    key; discourse trees have a reading view below.
+
+    >>> page = html(Tree.from_brackets("(NP (DT the) (NN rain))"))
+    >>> page.startswith("<!DOCTYPE html>") and ">rain</text>" in page
+    True
+    """
+    many = [trees] if isinstance(trees, (Tree, DiscourseTree, Diff)) else trees
+    script, theme = _resource("page.js"), options.theme
+    title = safe(options.title or "Trees")
+    figures = [_figure(tree, at, options) for at, tree in enumerate(many, start=1)]
+    head = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        '<head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta name="color-scheme" content="{"light dark" if theme == "auto" else theme}">',
+        f"<title>{title}</title>",
+        f"<style>{page_colours(theme)}\n{style(theme)}\n{_resource('page.css')}</style></head>",
+        f'<body class="cleft-page cleft-colours-{theme}"><main><h1>{title}</h1>',
+    ]
+    foot = [f"</main><script>{script}</script></body></html>", ""]
+    return "\n".join([*head, *figures, *foot])
+
+
+def fragment(tree: Drawable, options: Options = DEFAULT) -> str:
+    """A tree for a notebook: it scrolls, and has a reading view if it is a discourse tree."""
+    theme = options.theme
+    drawn = render(lay_out(tree, options.width), theme, title=options.title)
+    reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
+    sheet = f"<style>{page_colours(theme)}\n{_resource('page.css')}</style>"
+    return (
+        f'<div class="cleft-figure cleft-colours-{theme}">{sheet}'
+        f'<div class="cleft-scroll">{drawn}</div>{reading}</div>'
+    )
+
+
+@lru_cache
+def _resource(name: str) -> str:
+    return files("cleft.draw").joinpath(name).read_text("utf-8").strip()
+
+
+def _policy(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def _figure(tree: Drawable, at: int, options: Options) -> str:
+    theme = options.theme
+    buttons = reading = ""
+    if isinstance(tree, Tree):
+        drawn = _foldable(lay_out(tree), theme)
+        buttons = '<button class="fold">Fold</button><button class="unfold">Unfold</button>'
+    else:
+        drawn = render(lay_out(tree, options.width), theme, styled=False)
+        reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
+    caption = safe(_sentence(tree))
+    return (
+        f'<figure class="cleft-figure"><figcaption><b>{at}</b>'
+        f'<span dir="auto">{caption}</span>{buttons}</figcaption>'
+        f'<div class="cleft-scroll" tabindex="0" role="region" aria-label="Tree {at}">'
+        f"{drawn}</div>{reading}</figure>"
+    )
+
+
+def _sentence(tree: Drawable) -> str:
+    if isinstance(tree, Diff):
+        return _sentence(tree.gold)
+    words = tree.words() if isinstance(tree, Tree) else [edu.text for edu in tree.edus]
+    return " ".join(words)
+
+
+def _foldable(layout: Layout, theme: Theme) -> str:
+    """The SVG of a syntax tree whose labels can be focused and folded."""
+    width, height = number(layout.width), number(layout.height)
+    places = {place.node: place for place in layout.places}
+    levels = _levels(layout.places)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="cleft cleft-{theme}" role="tree" '
+        f'aria-label="{safe(layout.name)}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">',
+        f'<rect class="ground" width="{width}" height="{height}"/>',
+    ]
+    for stroke in layout.strokes:
+        parts.append(stroke_element(stroke, f' data-node="{stroke.node}"'))
+    for text in layout.texts:
+        parts.append(text_element(text, _handle(text, places, levels)))
+    return "\n".join([*parts, "</svg>"])
+
+
+def _handle(text: Text, places: dict[int, Place], levels: dict[int, int]) -> str:
+    """The attributes by which the script finds a text; words stay where they are."""
+    if text.role == "word":
+        return ""
+    place = places.get(text.node)
+    if place is None:
+        return f' data-node="{text.node}"'
+    numbers = {"x": place.x, "y": place.y, "left": place.left, "right": place.right}
+    data = "".join(f' data-{key}="{number(value)}"' for key, value in numbers.items())
+    return (
+        f' class="node" role="treeitem" tabindex="{-1 if text.node else 0}" aria-expanded="true" '
+        f'aria-level="{levels[text.node]}" aria-label="{safe(place.name)}" '
+        f'data-node="{place.node}" data-end="{place.end}"{data} data-floor="{number(place.floor)}"'
+    )
+
+
+def _levels(places: Iterable[Place]) -> dict[int, int]:
+    levels: dict[int, int] = {}
+    open_ends: list[int] = []
+    for place in places:
+        while open_ends and open_ends[-1] <= place.node:
+            open_ends.pop()
+        open_ends.append(place.end)
+        levels[place.node] = len(open_ends)
+    return levels
+
+
+def _reading(tree: DiscourseTree) -> str:
+    items = []
+    for passage in passages(tree):
+        kind = ' class="aside"' if passage.depth else ""
+        inset = f"{1.6 * min(passage.depth, DEEPEST):.1f}em"
+        ties = "".join(f"<i>{safe(tie)}</i>" for tie in passage.ties)
+        direction = "rtl" if is_right_to_left([passage.text]) else "ltr"
+        again = "⋯ " if passage.continues else ""
+        items.append(
+            f'<li{kind} dir="{direction}" style="margin-inline-start:{inset}">'
+            f"{ties}{again}{safe(passage.text)}</li>"
+        )
+    return f'<ol class="cleft-reading" aria-label="Reading view">{"".join(items)}</ol>'

@@ -1,0 +1,167 @@
+"""Colours and type: the palettes, and the style rules made from them.
+
+Text has a contrast of at least 4.5 to its ground and lines at least 3 (WCAG
+AA); a test computes both. Rules name their colours outright rather than by
+CSS variables, so that converters which know no variables draw them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cleft.draw.options import Theme
+
+__all__ = ["DARK", "FONT", "LIGHT", "page_colours", "style", "tone_of"]
+
+FONT = (
+    "Inter, 'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'Liberation Sans', "
+    "'DejaVu Sans', sans-serif"
+)
+
+LIGHT: Mapping[str, str] = {
+    "page": "#f4f5f8",
+    "rule": "#dde2ea",
+    "ground": "#ffffff",
+    "ink": "#1c2230",
+    "muted": "#566073",
+    "line": "#7f8a9e",
+    "clause": "#4338ca",
+    "clause-tint": "#eeeffe",
+    "noun": "#0b6b64",
+    "noun-tint": "#e3f4f1",
+    "verb": "#ab1f3a",
+    "verb-tint": "#fdecef",
+    "modifier": "#8a5200",
+    "modifier-tint": "#fcf2df",
+    "other": "#475569",
+    "other-tint": "#eff2f6",
+    "wrong": "#b3261e",
+    "wrong-tint": "#fde8e6",
+    "missed": "#0550ae",
+    "missed-tint": "#e3effc",
+    "changed": "#7d5200",
+    "changed-tint": "#fff0c7",
+    "doubt": "#b45309",
+}
+
+DARK: Mapping[str, str] = {
+    "page": "#0b0d12",
+    "rule": "#2b313d",
+    "ground": "#11141b",
+    "ink": "#e9ebf1",
+    "muted": "#a0aabb",
+    "line": "#707c91",
+    "clause": "#b3befd",
+    "clause-tint": "#24284d",
+    "noun": "#6fe0d0",
+    "noun-tint": "#12352f",
+    "verb": "#fda9b6",
+    "verb-tint": "#421c26",
+    "modifier": "#f3c677",
+    "modifier-tint": "#3a2b10",
+    "other": "#bcc6d5",
+    "other-tint": "#272d39",
+    "wrong": "#ffb0a8",
+    "wrong-tint": "#4d1a17",
+    "missed": "#9ecbff",
+    "missed-tint": "#142f52",
+    "changed": "#f5d477",
+    "changed-tint": "#453507",
+    "doubt": "#f2a65a",
+}
+
+TONES = ("clause", "noun", "verb", "modifier", "other")
+MARKS = ("wrong", "missed", "changed")
+CLAUSES = frozenset({"TOP", "ROOT", "VROOT", "FRAG", "CP", "IP", "CS", "SENT", "PRN", "UCP"})
+
+
+def tone_of(label: str) -> str:
+    """The colour family of a phrase label: clause, noun, verb, modifier or other.
+
+    >>> [tone_of(label) for label in ("SBAR", "NP-SBJ", "VP", "PP", "X")]
+    ['clause', 'noun', 'verb', 'modifier', 'other']
+    """
+    head = label.upper()
+    if head[:1] == "S" or head.split("-")[0] in CLAUSES:
+        return "clause"
+    if head[:1] == "N" or head.startswith("WHN"):
+        return "noun"
+    if head[:1] == "V":
+        return "verb"
+    if head[:1] in ("A", "P", "Q") or head.startswith("WH"):
+        return "modifier"
+    return "other"
+
+
+def _rules(colour: Mapping[str, str], scope: str) -> list[str]:
+    rules = [
+        f"{scope} .ground{{fill:{colour['ground']}}}",
+        f"{scope} .word,{scope} .edu,{scope} .heading{{fill:{colour['ink']}}}",
+        f"{scope} .tag,{scope} .number,{scope} .crumb,{scope} .note,{scope} .aside"
+        f"{{fill:{colour['muted']}}}",
+        f"{scope} .branch,{scope} .roof,{scope} .tail,{scope} .bar"
+        f"{{stroke:{colour['line']};fill:none}}",
+        f"{scope} .nucleus{{stroke:{colour['ink']};fill:none}}",
+        f"{scope} .arc{{stroke:{colour['noun']};fill:none}}",
+        f"{scope} .tip{{fill:{colour['noun']};stroke:none}}",
+        f"{scope} .joint{{stroke:{colour['clause']};fill:none}}",
+        f"{scope} .bridge{{stroke:{colour['modifier']};fill:none}}",
+    ]
+    for name in (*TONES, *MARKS):
+        rules.append(f"{scope} .{name}{{fill:{colour[name]}}}")
+        rules.append(f"{scope} .{name}-tint{{fill:{colour[name + '-tint']}}}")
+    for name in MARKS:
+        rules.append(f"{scope} .{name}-tint,{scope} .{name}-line{{stroke:{colour[name]}}}")
+    rules.append(f"{scope} .doubt{{stroke:{colour['doubt']}}}")
+    return rules
+
+
+TYPE = [
+    f".cleft text{{font-family:{FONT};text-anchor:middle;white-space:pre;"
+    "font-weight:400;font-style:normal;letter-spacing:0;text-transform:none}",
+    ".cleft .heading,.cleft .note,.cleft .crumb{text-anchor:start}",
+    ".cleft .label,.cleft .relation,.cleft .heading{font-weight:600}",
+    ".cleft .branch,.cleft .roof,.cleft .arc,.cleft .joint,.cleft .nucleus,.cleft .bar"
+    "{stroke-linecap:round;stroke-linejoin:round}",
+    ".cleft .tail{stroke-dasharray:2 4;stroke-linecap:round}",
+    ".cleft .bridge{stroke-linecap:round;stroke-linejoin:round;stroke-dasharray:6 3}",
+    ".cleft .doubt{stroke-dasharray:3 2}",
+]
+
+
+def style(theme: Theme) -> str:
+    """The style sheet of a drawing in a theme.
+
+    >>> "prefers-color-scheme" in style("auto"), "prefers-color-scheme" in style("dark")
+    (True, False)
+    """
+    if theme != "auto":
+        palette = DARK if theme == "dark" else LIGHT
+        return "\n".join(TYPE + _rules(palette, f".cleft-{theme}"))
+    dark = "\n".join(_rules(DARK, ".cleft-auto"))
+    light = "\n".join(TYPE + _rules(LIGHT, ".cleft-auto"))
+    return f"{light}\n@media (prefers-color-scheme: dark){{\n{dark}\n}}"
+
+
+VARIABLES = {
+    "page": "page",
+    "rule": "rule",
+    "ground": "ground",
+    "ink": "ink",
+    "muted": "muted",
+    "tint": "noun-tint",
+    "relation": "noun",
+    "accent": "clause",
+}
+
+
+def page_colours(theme: Theme) -> str:
+    """The palette as variables, for the parts of a page that only browsers see."""
+
+    def rule(colour: Mapping[str, str]) -> str:
+        values = ";".join(f"--{name}:{colour[key]}" for name, key in VARIABLES.items())
+        return f".cleft-colours-{theme}{{{values}}}"
+
+    if theme != "auto":
+        return rule(DARK if theme == "dark" else LIGHT)
+    return f"{rule(LIGHT)}\n@media (prefers-color-scheme: dark){{{rule(DARK)}}}"

@@ -1,0 +1,128 @@
+"""`cleft draw`."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from cleft.cli import draw
+from cleft.draw import diff, svg, terminal
+from cleft.errors import UsageError
+from cleft.tree import Tree
+
+ONE = "(S (NP (PRP She)) (VP (VBD slept)))"
+TWO = "(S (X (PRP She)) (VP (VBD slept)))"
+RS3 = """<rst><header><relations><rel name="cause" type="rst"/></relations></header><body>
+<segment id="1" parent="2" relname="cause">Since it rained,</segment>
+<segment id="2">we left.</segment></body></rst>"""
+
+
+def run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    draw.add(parser.add_subparsers())
+    args = parser.parse_args(["draw", *words])
+    code: int = args.run(args)
+    return code
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    path = tmp_path / "trees.mrg"
+    path.write_text(f"{ONE}\n{TWO}\n")
+    return path
+
+
+def test_trees_are_printed_without_an_output(
+    trees: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(str(trees), "--width", "60") == 0
+    drawn = [terminal(Tree.from_brackets(text), 60, False) for text in (ONE, TWO)]
+    assert capsys.readouterr().out == "\n\n".join(drawn) + "\n"
+
+
+def test_one_tree_is_written_as_svg(trees: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.svg"
+    assert run(str(trees), "--number", "2", "-o", str(target)) == 0
+    assert target.read_text(encoding="utf-8") == svg(Tree.from_brackets(TWO))
+
+
+def test_theme_and_width_are_taken(trees: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.svg"
+    run(str(trees), "--number", "1", "-o", str(target), "--theme", "dark", "--width", "500")
+    assert "cleft-dark" in target.read_text(encoding="utf-8")
+
+
+def test_all_trees_are_written_on_one_page(trees: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.html"
+    run(str(trees), "-o", str(target))
+    page = target.read_text(encoding="utf-8")
+    assert page.count("<figure") == 2
+    assert "<title>trees.mrg</title>" in page
+
+
+def test_discourse_files_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "notes.rs3"
+    path.write_text(RS3)
+    run(str(path))
+    assert "○ cause: Since it rained," in capsys.readouterr().out
+
+
+def test_two_files_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [tmp_path / "gold.mrg", tmp_path / "found.mrg"]
+    for path, text in zip(paths, (ONE, TWO), strict=True):
+        path.write_text(text)
+    run("--diff", *map(str, paths), "--width", "60")
+    found = diff(Tree.from_brackets(ONE), Tree.from_brackets(TWO))
+    assert capsys.readouterr().out == terminal(found, 60, False) + "\n"
+    target = tmp_path / "out.svg"
+    run("--diff", *map(str, paths), "-o", str(target))
+    assert target.read_text(encoding="utf-8") == svg(found)
+
+
+def test_bracketed_trees_can_be_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trees.mrg"
+    path.write_text("( (S (NP-SBJ (PRP She)) (VP (VBD slept))))")
+    run(str(path), "--clean", "ptb")
+    assert "SBJ" not in capsys.readouterr().out
+
+
+def test_records_without_a_tree_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trees.jsonl"
+    path.write_text('{"cleft": 1, "tokens": [], "error": "the line is empty"}\n')
+    assert run(str(path)) == 0
+    assert "record 1 has no tree: the line is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a.mrg", "b.mrg"], "expected one file, found 2"),
+        (["--diff", "a.mrg"], "expected two files, gold and predicted, found 1"),
+        (["a.mrg", "--number", "0"], "counted from 1"),
+        (["a.mrg", "-o", "tree.png"], "the ending '.png' tells no drawing"),
+    ],
+)
+def test_wrong_use_is_told(words: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message.replace(".", r"\.")):
+        run(*words)
+
+
+def test_numbers_beyond_the_file_are_told(trees: Path) -> None:
+    with pytest.raises(UsageError, match="no tree number 3"):
+        run(str(trees), "--number", "3")
+
+
+def test_an_svg_file_holds_one_tree(trees: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.svg"
+    with pytest.raises(UsageError, match="found 2; choose one with --number"):
+        run(str(trees), "-o", str(target))
+    assert not target.exists()
+
+
+def test_files_of_unequal_length_cannot_be_compared(trees: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.mrg"
+    other.write_text(ONE)
+    with pytest.raises(UsageError, match=r"has 2 trees, .* has 1"):
+        run("--diff", str(trees), str(other))

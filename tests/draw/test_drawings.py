@@ -1,0 +1,200 @@
+"""Every drawing: each word once and in order, nothing overlaps, nothing is cut off."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cleft.discourse import DiscourseTree
+from cleft.draw import Options, diff, lay_out, svg
+from cleft.formats.brackets import read_brackets
+from cleft.formats.cleaning import PTB
+from cleft.formats.jsonl import read_jsonl
+from cleft.formats.rs3 import read_rs3
+from cleft.tree import Evidence, Tree
+from tests.draw import looking
+from tests.draw.samples import (
+    DISCOURSE_TREES,
+    SHORT,
+    TREES,
+    discourse_chain,
+    doubtful,
+    flat,
+    mixed,
+    rain,
+    right_branching,
+)
+from tests.strategies import discourse_trees, trees
+
+SAMPLE = 20  # trees of each treebank
+
+
+@pytest.mark.parametrize("width", [None, 1200, 300])
+@pytest.mark.parametrize("tree", TREES)
+def test_every_invented_syntax_tree_is_drawn_whole(tree: Tree, width: int | None) -> None:
+    looking.check_drawing(tree, width)
+
+
+@pytest.mark.parametrize("tree", DISCOURSE_TREES)
+def test_every_invented_discourse_tree_is_drawn_whole(tree: DiscourseTree) -> None:
+    looking.check_drawing(tree)
+
+
+@given(trees(), st.sampled_from([None, 300]))
+@settings(max_examples=150)
+def test_any_tree_is_drawn_whole(tree: Tree, width: int | None) -> None:
+    looking.check_drawing(tree, width)
+
+
+@given(discourse_trees(max_edus=12))
+@settings(max_examples=150)
+def test_any_discourse_tree_is_drawn_whole(tree: DiscourseTree) -> None:
+    looking.check_drawing(tree)
+
+
+@given(trees())
+@settings(max_examples=60)
+def test_any_comparison_is_drawn_whole(one: Tree) -> None:
+    words = one.words()
+    other = Tree("S", [Tree(tag, (), word) for tag, word in zip(one.tags(), words, strict=True)])
+    looking.check_layout(lay_out(diff(one, other), 400))
+    looking.check_svg(svg(diff(other, one), Options(width=None)))
+
+
+@pytest.mark.shared
+def test_sampled_treebank_trees_are_drawn_whole(shared: Path) -> None:
+    chance = random.Random(4)
+    sampled: list[Tree | DiscourseTree] = []
+    for path in sorted(shared.glob("data/syntax/*/*dev*")):
+        found = list(read_brackets(path, PTB))
+        sampled += chance.sample(found, min(SAMPLE, len(found)))
+    for path in sorted(shared.glob("data/discourse/*/sentences-dev.jsonl")):
+        inner = [record.discourse for record in read_jsonl(path)]
+        several = [tree for tree in inner if tree is not None and tree.children]
+        sampled += chance.sample(several, min(SAMPLE, len(several)))
+    for path in chance.sample(sorted(shared.glob("data/discourse/*/dev/*.rs3")), 6):
+        sampled += read_rs3(path).trees
+    assert len(sampled) >= 200
+    for tree in sampled:
+        looking.check_drawing(tree)
+
+
+@pytest.mark.parametrize("width", [None, 300])
+@pytest.mark.parametrize("tree", [*TREES, rain(), mixed(), discourse_chain(12, "SN")])
+def test_no_line_runs_through_a_text(tree: Tree | DiscourseTree, width: int | None) -> None:
+    assert looking.crossings(lay_out(tree, width)) == []
+
+
+def test_a_long_sentence_goes_on_in_rows_that_fit_the_width() -> None:
+    layout = lay_out(right_branching(120), 600)
+    assert layout.width <= 600
+    assert len({text.y for text in layout.texts if text.role == "word"}) > 3
+    assert any(text.text.startswith("in ") for text in layout.texts if text.role == "crumb")
+    assert any(text.text.endswith(" ›") for text in layout.texts if text.role == "label")
+
+
+def test_without_a_width_all_words_stand_on_one_line() -> None:
+    layout = lay_out(flat(200))
+    assert len({text.y for text in layout.texts if text.role == "word"}) == 1
+
+
+def test_a_right_to_left_sentence_begins_at_the_right() -> None:
+    layout = lay_out(Tree.from_brackets("(S (NP (NN ילדה)) (VP (VB קוראת)))"))
+    first, second = (text for text in layout.texts if text.role == "word")
+    assert first.x > second.x
+
+
+def test_phrases_stand_above_their_children() -> None:
+    layout = lay_out(SHORT)
+    tops = {text.node: text.y for text in layout.texts if text.role in ("label", "tag")}
+    for place, (_, node) in enumerate(SHORT.spans()):
+        if node.children:
+            assert tops[place] < tops[place + 1]
+
+
+def test_the_surer_a_split_the_thicker_its_lines() -> None:
+    thick = {stroke.weight for stroke in lay_out(doubtful()).strokes}
+    sure = Tree("NP", doubtful().children)
+    assert len(thick) == 1
+    assert thick != {stroke.weight for stroke in lay_out(sure).strokes}
+
+
+def test_runners_up_show_on_hover() -> None:
+    root = looking.parse(svg(doubtful()))
+    hints = [looking.content(one) for one in root.iter(f"{looking.SVG}title")]
+    assert (
+        "NP\nlabel 55 %, or ADJP 40 %\nsplit 80 %, or before “rain” 15 %, at the end <1 %" in hints
+    )
+    assert root.find(f".//{looking.SVG}rect[@class='noun-tint doubt']") is not None
+
+
+def test_satellites_point_at_nuclei_and_same_units_are_bridged() -> None:
+    roles = [stroke.role for stroke in lay_out(rain()).strokes]
+    assert roles.count("arc") == roles.count("tip") == 2
+    assert roles.count("bridge") == 3
+    assert roles.count("nucleus") == 2
+    assert roles.count("bar") == 7
+
+
+def test_an_arc_ends_at_its_nucleus() -> None:
+    layout = lay_out(rain())
+    arc = next(stroke for stroke in layout.strokes if stroke.role == "arc")
+    line = next(stroke for stroke in layout.strokes if stroke.role == "nucleus")
+    ends = list(looking.numbers(arc.path))
+    spine = next(looking.numbers(line.path))
+    assert ends[0][0] < ends[-1][0] < spine[0] < ends[-1][0] + 12
+
+
+def test_the_runners_up_of_a_relation_show_on_hover() -> None:
+    told = Evidence(split=0.9, labels=(("contrast_NN", 0.3),), splits=((3, 0.05), (4, 0.02)))
+    bare = rain()
+    tree = DiscourseTree(bare.children, bare.nuclearity, bare.relations, evidence=told)
+    root = looking.parse(svg(tree))
+    hints = [looking.content(one) for one in root.iter(f"{looking.SVG}title")]
+    assert (
+        "concession\nlabel, or contrast_NN 30 %\nsplit 90 %, or before EDU 2 5 %, after token 4 2 %"
+        in hints
+    )
+
+
+def test_satellites_between_nuclei_belong_to_the_one_before() -> None:
+    layout = lay_out(mixed())
+    arcs = [list(looking.numbers(s.path)) for s in layout.strokes if s.role == "arc"]
+    assert len(arcs) == 2
+    assert all(arc[0][0] > arc[-1][0] for arc in arcs)
+
+
+def test_drawings_are_described_for_screen_readers() -> None:
+    root = looking.parse(svg(rain()))
+    assert root.get("role") == "img"
+    assert "Although it rained," in (root.get("aria-label") or "")
+    title, description = root.find(f"{looking.SVG}title"), root.find(f"{looking.SVG}desc")
+    assert title is not None
+    assert title.text == root.get("aria-label")
+    assert description is not None
+    assert description.text == (
+        "concession: satellite 1, nucleus 2–4. same-unit: nucleus 2–3, nucleus 4. "
+        "elaboration: nucleus 2, satellite 3."
+    )
+
+
+def test_a_title_takes_the_place_of_the_description() -> None:
+    root = looking.parse(svg(SHORT, Options(title="A <goat>")))
+    assert root.get("aria-label") == "A <goat>"
+
+
+@pytest.mark.parametrize("shape", [right_branching, flat])
+def test_drawings_grow_with_the_sentence_and_no_faster(shape: object) -> None:
+    sizes = [len(svg(shape(count))) for count in (1000, 4000)]  # type: ignore[operator]
+    assert sizes[1] < 4.6 * sizes[0]
+
+
+@pytest.mark.parametrize(
+    "tree", [right_branching(5000), discourse_chain(5000, "NS"), discourse_chain(5000, "NN")]
+)
+def test_five_thousand_tokens_are_drawn(tree: Tree | DiscourseTree) -> None:
+    picture = svg(tree)
+    assert len(re.findall(r'class="(?:word|edu)[" ]', picture)) == 5000

@@ -1,0 +1,92 @@
+"""The page: figures, folding, the reading view, notebooks."""
+
+import base64
+import hashlib
+import re
+
+from cleft.draw import Options, diff, html, svg
+from cleft.draw.reading import passages
+from tests.draw.samples import SHORT, discourse_chain, join, leaves, rain, right_branching
+
+
+def test_each_tree_has_a_figure_with_its_sentence() -> None:
+    page = html([SHORT, rain(), diff(SHORT, SHORT)], Options(title="Goats & rain"))
+    assert page.count("<figure") == 3
+    assert "<h1>Goats &amp; rain</h1>" in page
+    assert page.count(">She fed the old goat .</span>") == 2
+
+
+def test_a_page_takes_one_tree_or_many() -> None:
+    assert html(SHORT) == html([SHORT]) == html(iter([SHORT]))
+
+
+def test_the_policy_admits_the_script_of_the_page_and_no_other() -> None:
+    page = html(SHORT)
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+
+
+def test_phrases_can_be_reached_and_folded_by_key() -> None:
+    page = html(SHORT)
+    items = re.findall(
+        r'role="treeitem" tabindex="(-?\d)" aria-expanded="true" aria-level="(\d)"', page
+    )
+    assert items == [("0", "1"), ("-1", "2"), ("-1", "2"), ("-1", "3")]
+    assert 'aria-label="NP: the old goat" data-node="5" data-end="9"' in page
+
+
+def test_words_are_never_folded_away() -> None:
+    page = html(SHORT)
+    words = re.findall(r'<text class="word"[^>]*>', page)
+    assert len(words) == 6
+    assert not [word for word in words if "data-node" in word]
+
+
+def test_long_phrases_are_named_by_their_first_words() -> None:
+    assert 'aria-label="NP: w1 w2 w3 w4 w5 w6 w7 w8…"' in html(right_branching(12))
+
+
+def test_the_reading_view_sets_satellites_in_and_dims_them() -> None:
+    found = [(p.depth, p.ties, p.text, p.continues) for p in passages(rain())]
+    assert found == [
+        (1, ("concession",), "Although it rained,", False),
+        (0, (), "the team", False),
+        (1, ("elaboration",), "that had lost", False),
+        (0, (), "played on.", True),
+    ]
+    page = html(rain())
+    assert '<li class="aside" dir="ltr" style="margin-inline-start:1.6em"><i>concession</i>' in page
+    assert "⋯ played on.</li>" in page
+
+
+def test_nuclei_after_the_first_carry_their_relation() -> None:
+    tree = join(leaves("a", "b", "c"), "NNN", "list")
+    assert [p.ties for p in passages(tree)] == [(), ("list",), ("list",)]
+
+
+def test_the_reading_view_of_a_deep_tree_stays_on_the_page() -> None:
+    page = html(discourse_chain(100, "SN"))
+    assert max(map(float, re.findall(r"margin-inline-start:([\d.]+)em", page))) == 19.2
+    assert max(len(p.ties) for p in passages(discourse_chain(100, "SN"))) == 3
+
+
+def test_right_to_left_text_reads_from_the_right() -> None:
+    page = html(join(leaves("הילדה קוראת", "so it goes"), "NS", "cause"))
+    assert re.findall(r'<li[^>]* dir="(\w+)"', page) == ["rtl", "ltr"]
+
+
+def test_themes_are_fixed_or_follow_the_reader() -> None:
+    assert 'content="light dark"' in html(SHORT)
+    dark = html(SHORT, Options(theme="dark"))
+    assert 'content="dark"' in dark
+    assert "prefers-color-scheme" not in dark
+
+
+def test_trees_render_in_notebooks() -> None:
+    assert SHORT._repr_svg_() == svg(SHORT)
+    assert svg(SHORT) in SHORT._repr_html_()
+    assert "cleft-reading" not in SHORT._repr_html_().replace(".cleft-reading", "")
+    assert rain()._repr_svg_() == svg(rain())
+    assert '<ol class="cleft-reading"' in rain()._repr_html_()
+    assert "<script" not in rain()._repr_html_()
