@@ -1,0 +1,83 @@
+"""Clean the treebank for the peers, in the shape each of them wants.
+
+    python benchmarks/peers/prepare.py
+
+Runs in cleft's own environment and writes to the cache directory:
+
+- `data/{train,dev,test}.{TOP,ROOT,none}.mrg`: the same cleaned trees, one a
+  line, under a root TOP (SuPar, benepar), ROOT (Stanza) or none (parsing, scoring)
+- `data/length/N.mrg`: sentences of exactly N tokens, made by joining test
+  sentences and dropping what is too much
+
+The data is not free to pass on, so nothing of it goes into the repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from places import DATA, LENGTHS, TREEBANK
+
+from cleft.formats.brackets import read_brackets, write_brackets
+from cleft.formats.cleaning import PTB
+from cleft.tree import Tree, fold
+
+SPLITS = ("train", "dev", "test")
+ROOTS = ("TOP", "ROOT", None)
+SIZES = (10, 20, 40, 80, 160, 320, 640, 1000)
+EACH = 5
+
+
+def write(trees: Iterable[Tree], target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with open(target, "w", encoding="utf-8") as stream:
+        write_brackets(trees, stream)
+    print(target)
+
+
+def shorten(tree: Tree, length: int) -> Tree:
+    """The tree over the first `length` words."""
+    surplus = len(tree.words()) - length
+
+    def leaf(old: Tree) -> Tree | None:
+        # `fold` meets the last word first.
+        nonlocal surplus
+        surplus -= 1
+        return None if surplus >= 0 else old
+
+    def node(old: Tree, children: list[Tree | None]) -> Tree | None:
+        kept = tuple(child for child in children if child is not None)
+        return Tree(old.label, kept) if kept else None
+
+    short = fold(tree, leaf, node)
+    assert short is not None
+    return short
+
+
+def joined(trees: list[Tree], first: int, length: int) -> Tree:
+    """A sentence of `length` tokens that begins with the tree `first`."""
+    parts: list[Tree] = []
+    tokens = 0
+    while tokens < length:
+        part = trees[(first + len(parts)) % len(trees)]
+        parts.append(part)
+        tokens += len(part.words())
+    return shorten(Tree("S", tuple(parts)), length)
+
+
+def main() -> None:
+    for name in SPLITS:
+        trees = list(read_brackets(TREEBANK / f"{name}.mrg", PTB))
+        for root in ROOTS:
+            rooted = trees if root is None else [Tree(root, (tree,)) for tree in trees]
+            write(rooted, DATA / f"{name}.{root or 'none'}.mrg")
+    for size in SIZES:
+        starts = range(0, len(trees), len(trees) // EACH)
+        write(
+            [joined(trees, first, size) for first in list(starts)[:EACH]], LENGTHS / f"{size}.mrg"
+        )
+
+
+if __name__ == "__main__":
+    main()

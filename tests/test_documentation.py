@@ -1,0 +1,109 @@
+"""What the documentation shows is true: its commands run, its Python gives what it says."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cleft.cli import COMMANDS, build_parser, main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMAND = re.compile(r"^(?:\$ )?(cleft [a-z].*?)(?:\s{2,}#.*|\s+#\s.*)?$", re.M)
+BLOCK = re.compile(r"^```(?:console|sh|bash|)\n(.*?)^```", re.M | re.S)
+
+TREES = """\
+(S (NP (PRP She)) (VP (VBD slept)) (. .))
+(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))
+(NP (DT the) (NN end))
+"""
+RS3 = """\
+<rst><header><relations>
+<rel name="causal-cause" type="rst"/><rel name="joint-list" type="multinuc"/>
+</relations></header><body>
+<segment id="1" parent="2" relname="causal-cause">It rained ,</segment>
+<segment id="2" parent="3" relname="span">so we left .</segment>
+<group id="3" type="span"/>
+</body></rst>
+"""
+SENTENCES = "It rained , so we left .\n"
+DISCOURSE = (
+    '{"tokens": ["It", "rained", ",", "so", "we", "left", "."], "edus": [[0, 3], [3, 7]], '
+    '"splits": [[0, 3, 7, "causal_SN"]]}\n'
+)
+PRM = "LABELED 1\nDELETE_LABEL TOP\nDELETE_LABEL .\nCUTOFF_LEN 40\n"
+MADE = {
+    "trees.mrg gold.mrg predicted.mrg wsj.mrg one.mrg two.mrg": TREES,
+    "notes.rs4 notes.rs3 predicted.rs3": RS3,
+    "notes.sents.txt": SENTENCES,
+    "gold.jsonl predicted.jsonl": DISCOURSE,
+    "COLLINS.prm": PRM,
+}
+NEEDS_A_MODEL = ("train", "export", "parse", "check", "info")
+"""Commands that other tests run: they need a treebank's worth of time, or a model."""
+
+
+def commands(text: str) -> list[str]:
+    return [
+        command.strip()
+        for block in BLOCK.findall(text)
+        for command in COMMAND.findall(block)
+        if "[" not in command and "|" not in command
+    ]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for names, content in MADE.items():
+        for name in names.split():
+            (tmp_path / name).write_text(content)
+    (tmp_path / "notes.dis").write_text(
+        "( Root (span 1 2)\n  ( Satellite (leaf 1) (rel2par cause) (text _!It rained ,_!) )\n"
+        "  ( Nucleus (leaf 2) (rel2par span) (text _!so we left ._!) )\n)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(command)[1:]
+    if words[0] in NEEDS_A_MODEL:
+        build_parser().parse_args(words)
+    else:
+        assert main(words) == 0, f"{command}: {capsys.readouterr().err}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_of_a_page_run(
+    page: Path, made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in commands(page.read_text(encoding="utf-8")):
+        run(command, capsys)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_in_a_commands_help_run(
+    name: str, made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    shown = capsys.readouterr().out.partition("examples:")[2]
+    for line in shown.splitlines():
+        command = line.strip().partition("  #")[0]
+        if command.startswith("cleft ") and "|" not in command:
+            run(command, capsys)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_gives_what_it_says(page: Path) -> None:
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
