@@ -1,0 +1,40 @@
+"""Raw text to paragraphs, sentences and tokens, with character offsets both ways."""
+
+from cleft.text.conllu import read_conllu
+from cleft.text.inputs import (
+    Source,
+    align,
+    read_jsonl_tokens,
+    read_lines,
+    read_plain,
+    read_tokens,
+    sources_of_text,
+)
+from cleft.text.languages import Hyphens
+from cleft.text.penn import penn_forms
+from cleft.text.sentences import (
+    SentenceSpan,
+    paragraphs_of_lines,
+    split_paragraphs,
+    split_sentences,
+)
+from cleft.text.tokens import Token, tokenize
+
+__all__ = [
+    "Hyphens",
+    "SentenceSpan",
+    "Source",
+    "Token",
+    "align",
+    "paragraphs_of_lines",
+    "penn_forms",
+    "read_conllu",
+    "read_jsonl_tokens",
+    "read_lines",
+    "read_plain",
+    "read_tokens",
+    "sources_of_text",
+    "split_paragraphs",
+    "split_sentences",
+    "tokenize",
+]

@@ -1,0 +1,258 @@
+"""Tokens: every character in one of them, and the English rules by example."""
+
+import itertools
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cleft.errors import UsageError
+from cleft.text import Token, tokenize
+
+LANGUAGES = ["en", "fr", "de", "id", "is", "fo", "es"]
+
+ODD = st.text(
+    alphabet=st.one_of(
+        st.characters(),
+        st.sampled_from(
+            " \t\n\u00a0\u2003\u3000\u2028\x00\x1c\x7f\ud800\udfff\u200b\u200d\ufeff\ufe0f"
+        ),
+        st.sampled_from(".,;:!?…'’‘\"“”()[]{}<>-–—/\\@#$%&*+=_~^|`´«»„°²½"),
+        st.sampled_from("abczABZ019éß\u0301👩👍🇫🏽あم"),
+    ),
+    max_size=80,
+)
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "can't", "won’t", "John's", "'tis", "gonna", "U.S.", "e.g.", "Dr.", "No.", "5", "3/4",
+            "1,000.5", "well-known", "and/or", "re-do", "http://a.b/c)", "x@y.zz", "#tag", ":-)",
+            "...", "--", "'", '"', "(", ")", ".", ",", "9:00am", "'90s", "it's-", "a.b.c.", "n't",
+            "'s", "“", "”", "[1,2]", "goin'", "a.b/c", "US$", "C++", "1980's",
+        ]
+    ),
+    max_size=8,
+)  # fmt: skip
+
+
+def words(text: str, **options: str) -> list[str]:
+    return [token.text for token in tokenize(text, **options)]  # type: ignore[arg-type]
+
+
+def assert_covers(text: str, tokens: list[Token], start: int, end: int) -> None:
+    """Tokens are slices in order, and only white space lies between them."""
+    last = start
+    for token in tokens:
+        assert token.start >= last
+        assert token.text == text[token.start : token.end]
+        assert token.text
+        assert not any(map(str.isspace, token.text))
+        assert not text[last : token.start].strip()
+        last = token.end
+    assert last <= end
+    assert not text[last:end].strip()
+
+
+@given(ODD, st.sampled_from(LANGUAGES), st.sampled_from(["split", "keep", None]))
+def test_every_character_of_any_text_lands_in_one_token(text, language, hyphens):
+    assert_covers(text, tokenize(text, language=language, hyphens=hyphens), 0, len(text))
+
+
+@given(PIECES, st.sampled_from(["", " "]), st.sampled_from(["split", "keep"]))
+def test_every_character_of_english_text_lands_in_one_token(pieces, glue, hyphens):
+    text = glue.join(pieces)
+    assert_covers(text, tokenize(text, hyphens=hyphens), 0, len(text))
+
+
+@given(ODD, st.data())
+def test_a_range_of_the_text_gives_offsets_in_the_text(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    assert_covers(text, tokenize(text, start, end), start, end)
+
+
+@given(ODD)
+def test_a_long_piece_is_read_like_a_remembered_one(text):
+    """The cache only holds short pieces: both ways must agree."""
+    joined = "".join(text.split())
+    whole = tokenize(joined)
+    padded = tokenize(joined + " " + "x" * 60)
+    if "." not in joined:
+        assert padded[:-1] == whole
+
+
+EXAMPLES = {
+    # contractions and possessives
+    "don't": "do n't",
+    "DON'T": "DO N'T",
+    "don’t": "do n’t",
+    "dont": "do nt",
+    "can't": "ca n't",
+    "cannot": "can not",
+    "won't": "wo n't",
+    "shouldn't've": "should n't 've",
+    "I'd've": "I 'd 've",
+    "gonna": "gon na",
+    "Gotta": "Got ta",
+    "dunno": "du n no",
+    "y'all": "y' all",
+    "'tis": "'t is",
+    "’Twas": "’T was",
+    "John's": "John 's",
+    "the dogs' bowls": "the dogs ' bowls",
+    "mother-in-law's": "mother - in - law 's",
+    "kept 'em 'cause": "kept 'em 'cause",
+    "rock 'n' roll": "rock 'n' roll",
+    "goin' home": "goin' home",
+    "o'clock O'Connor d'Artagnan": "o'clock O'Connor d'Artagnan",
+    "do n't , he 's": "do n't , he 's",
+    # quotation marks and brackets
+    '"No," he said.': '" No , " he said .',
+    "“It’s ‘fine’,” she said.": "“ It ’s ‘ fine ’ , ” she said .",
+    "``Hello,'' he said": "`` Hello , '' he said",
+    "'quoted' 's'": "' quoted ' ' s '",
+    "(see p. 5)": "( see p. 5 )",
+    "[sic] {x}": "[ sic ] { x }",
+    "[1,2] and [3–5]": "[ 1 , 2 ] and [ 3 – 5 ]",
+    "friend(s) or box(es)": "friend(s) or box(es)",
+    # abbreviations and initials
+    "Dr. Smith": "Dr. Smith",
+    "Mr.Smith": "Mr. Smith",
+    "the U.S. and the E.U": "the U.S. and the E.U",
+    "in the U.S.": "in the U.S.",
+    "non-U.S. goods": "non-U.S. goods",
+    "U.S.-style": "U.S. - style",
+    "e.g. this, i.e. that": "e.g. this , i.e. that",
+    "A.B. and Ph.D. and M.Sc.": "A.B. and Ph.D. and M.Sc.",
+    "J. R. R. Vance Jr.": "J. R. R. Vance Jr.",
+    "No. 5": "No. 5",
+    "He said no.": "He said no .",
+    "No. We won't.": "No . We wo n't .",
+    "vol.14 and p.5": "vol. 14 and p. 5",
+    "at Acme Inc..": "at Acme Inc. .",
+    "Jr.'s": "Jr. 's",
+    "Plan B.": "Plan B .",
+    "in Mass. or en masse. or mass.": "in Mass. or en masse . or mass .",
+    "Smith et al. (2010), etc.": "Smith et al. ( 2010 ) , etc.",
+    # numbers
+    "3.14, 1,000,000 and 3,5": "3.14 , 1,000,000 and 3,5",
+    "-5 (+3) x-2": "-5 ( +3 ) x - 2",
+    ".5 and 1/2 or ½": ".5 and 1/2 or ½",
+    "20% of $5.50, US$10 and €3": "20 % of $ 5.50 , US$ 10 and € 3",
+    "5:30 p.m., 9:00am": "5:30 p.m. , 9:00 am",
+    "2021-03-04 or 3/4/2021": "2021-03-04 or 3/4/2021",
+    "555-123-4567 or +1-555-123-4567": "555-123-4567 or +1-555-123-4567",
+    "pages 12-15, 1990–95": "pages 12 - 15 , 1990 – 95",
+    "5km, 2GB, 100m² but 4K and 3D": "5 km , 2 GB , 100 m² but 4K and 3D",
+    "30°C": "30 ° C",
+    "20th, 1920s, the '90s, 1980's, 50,000th": "20th , 1920s , the '90s , 1980's , 50,000th",
+    "PM2.5 and 2.5K": "PM2.5 and 2.5K",
+    "1. First": "1. First",
+    "2.1. Scope": "2.1. Scope",
+    "It is 5.": "It is 5 .",
+    "products.23": "products . 23",
+    "#1 and #tag and @jane_doe": "# 1 and #tag and @jane_doe",
+    # hyphens, dashes, slashes
+    "well-known": "well - known",
+    "re-elected e-mail non-life-threatening": "re-elected e-mail non-life-threatening",
+    "twenty-fold uh-huh": "twenty-fold uh-huh",
+    "pre- and post-war": "pre- and post-war",
+    "a UN-led T-shirt": "a UN - led T - shirt",
+    "here—there -- so – and so": "here — there -- so – and so",
+    "and/or e-mail/web": "and / or e-mail / web",
+    "s/he w/o N/A": "s/he w/o N/A",
+    "a->b +/- 3": "a -> b +/- 3",
+    # addresses
+    "see https://example.org/a_(b)?x=1,2.": "see https://example.org/a_(b)?x=1,2 .",
+    "(www.example.org/x), doi:10.1/ab": "( www.example.org/x ) , doi:10.1/ab",
+    "example.org/path/x!": "example.org/path/x !",
+    "jane.doe+x@mail.example.co.uk's": "jane.doe+x@mail.example.co.uk 's",
+    "node.js or foo.py": "node.js or foo.py",
+    # what is left
+    "Wait… what?! No... yes....": "Wait … what ? ! No ... yes ....",
+    "C++, C#, R&D, AT&T": "C++ , C# , R&D , AT&T",
+    "end.The": "end . The",
+    "f**k *** ====": "f**k *** ====",
+    "so :-) or <3 :D": "so :-) or <3 :D",
+    "👩‍👩‍👧‍👦👍🏽🇫🇷❤️1️⃣!": "👩‍👩‍👧‍👦 👍🏽 🇫🇷 ❤️ 1️⃣ !",
+    "cafe\u0301's": "cafe\u0301 's",
+    "a\x00b c\u200bd": "a\x00b c\u200bd",
+    "¿Qué? «Sí»": "¿ Qué ? « Sí »",
+}
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_english_by_example(text):
+    assert " ".join(words(text)) == EXAMPLES[text]
+
+
+KEPT = {
+    "a well-known fact": "a well-known fact",
+    "and/or": "and/or",
+    "1986-87": "1986-87",
+    "a 3.5-inch mother-in-law's": "a 3.5-inch mother-in-law 's",
+    "John's - don't": "John 's - do n't",
+    "wait -- no": "wait -- no",
+    "2021-03-04": "2021-03-04",
+    "pre- and": "pre- and",
+}
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_hyphens_can_be_kept(text):
+    assert " ".join(words(text, hyphens="keep")) == KEPT[text]
+
+
+OTHERS = {
+    ("fr", "L'homme qu'on a vu aujourd'hui"): "L' homme qu' on a vu aujourd'hui",
+    ("fr", "M. Dupont a 3,5 % d’eau, etc."): "M. Dupont a 3,5 % d’ eau , etc.",
+    ("de", "Am 3. Oktober kam Dr. Müller, z.B. „heute“."): (
+        "Am 3. Oktober kam Dr. Müller , z.B. „ heute “ ."
+    ),
+    ("de", "E-Mail-Adresse"): "E-Mail-Adresse",
+    ("id", "anak-anak, dll."): "anak - anak , dll.",
+    ("is", "17. júní, þ.e.a.s."): "17. júní , þ.e.a.s.",
+    ("fo", "t.d. 5. mai."): "t.d. 5. mai .",
+    ("es", "¿Sr. Gómez don't?"): "¿ Sr. Gómez don't ?",
+}
+
+
+@pytest.mark.parametrize(("language", "text"), OTHERS)
+def test_other_languages_by_example(language, text):
+    assert " ".join(words(text, language=language)) == OTHERS[language, text]
+
+
+def test_an_unknown_choice_of_hyphens_is_refused():
+    with pytest.raises(UsageError, match="expected 'split' or 'keep', found 'join'"):
+        tokenize("a", hyphens="join")  # type: ignore[arg-type]
+
+
+ADVERSARIES = [
+    "a", "a.", "A.", "a-", "a'", "a/", "1.", "1,", "1-", "http://", "a@", "a@b.", ".", "-", "'",
+    "(", "[1,", "a.b/", "www.", "’s", "n't", "👍\u200d", "x)", "#a", "$", "A$", "A&", "\u0301",
+    "a*", ":-", "1.a", "x.)", "a..",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ADVERSARIES)
+@pytest.mark.parametrize("hyphens", ["split", "keep"])
+def test_time_grows_with_the_text_and_no_faster(unit, hyphens):
+    """A line without spaces eight times as long may not take 40 times as long."""
+
+    def seconds(length: int) -> float:
+        text = (unit * length)[:length]
+        times = []
+        for _ in range(2):
+            start = time.process_time()
+            tokenize(text, hyphens=hyphens)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(16_000) < 40 * max(seconds(2_000), 0.002)
+
+
+def test_tokens_are_tuples_of_text_and_offsets():
+    first, second = itertools.islice(tokenize("Oh no"), 2)
+    assert first == ("Oh", 0, 2)
+    assert second == Token("no", 3, 5)
