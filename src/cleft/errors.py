@@ -23,6 +23,7 @@ __all__ = [
     "TreeFormatError",
     "TreeShapeError",
     "UsageError",
+    "WorkerError",
 ]
 
 
@@ -117,3 +118,7 @@ class MetricError(CleftError):
 
 class RecipeError(CleftError):
     """A training recipe with a key or a value that it cannot have."""
+
+
+class WorkerError(CleftError):
+    """A worker process that ended before its work was done."""

@@ -1,0 +1,151 @@
+"""Models and checkpoints on disk: safetensors and JSON, nothing else.
+
+A *model* is a directory with config.json, vocabulary.json and
+model.safetensors. A *checkpoint* is model, optimiser and counters in the
+middle of a run: checkpoint.json names the safetensors file that belongs to
+it and is written last, so a crash at any moment leaves a whole checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from cleft import files
+from cleft.errors import InputError, OutputError
+from cleft.nn.config import NetworkConfig
+from cleft.nn.features import Featuriser
+from cleft.nn.network import Network
+from cleft.nn.scorer import TorchScorer
+from cleft.nn.transformer import load_pieces, load_transformer
+from cleft.nn.vocab import Vocabulary
+
+__all__ = [
+    "build_network",
+    "load_checkpoint",
+    "load_model",
+    "read_json",
+    "save_checkpoint",
+    "save_model",
+    "trained_tensors",
+    "write_json",
+]
+
+Tensors = dict[str, Tensor]
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON atomically."""
+    with files.writing(path) as stream:
+        json.dump(value, stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON."""
+    try:
+        return json.loads(files.read_text(path))
+    except ValueError as error:
+        raise InputError(f"expected JSON: {error}", where=str(path)) from error
+
+
+def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    temporary = path.with_name(f".{path.name}.partial")
+    try:
+        save_file(
+            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
+            temporary,
+        )
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)  # as any new file, not private to its owner
+        with open(temporary, "rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(f"cannot be written: {error}", where=str(path)) from error
+
+
+def _read_tensors(path: Path) -> Tensors:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"expected safetensors: {error}", where=str(path)) from error
+
+
+def trained_tensors(network: Network) -> Tensors:
+    """The weights that training changes; a frozen transformer's stay in its own directory."""
+    return {name: p for name, p in network.named_parameters() if p.requires_grad}
+
+
+def build_network(
+    config: NetworkConfig, vocabulary: Vocabulary, *, weights: bool = True
+) -> tuple[Network, Featuriser]:
+    """A new network and the featuriser of its sentences; the transformer is read from its path."""
+    pieces = model = None
+    if config.encoder == "transformer":
+        pieces = load_pieces(config.transformer)
+        model = load_transformer(config.transformer, weights=weights or config.transformer_frozen)
+    network = Network(config, vocabulary, model)
+    return network, Featuriser(config, vocabulary, pieces)
+
+
+def save_model(
+    directory: Path, network: Network, vocabulary: Vocabulary, about: Mapping[str, Any]
+) -> None:
+    """Write a model; `about` (its scores, its data) goes into config.json."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_json(directory / "vocabulary.json", vocabulary.to_table())
+    _write_tensors(directory / "model.safetensors", trained_tensors(network))
+    write_json(directory / "config.json", {"network": network.config.to_table(), **about})
+
+
+def load_model(directory: str | Path) -> TorchScorer:
+    """The scorer of a model's directory, ready to search with."""
+    folder = Path(directory).expanduser()
+    config = NetworkConfig.from_table(read_json(folder / "config.json").get("network", {}))
+    vocabulary = Vocabulary.from_table(read_json(folder / "vocabulary.json"))
+    network, featurise = build_network(config, vocabulary, weights=False)
+    fill(network, _read_tensors(folder / "model.safetensors"), folder / "model.safetensors")
+    return TorchScorer(network.eval(), vocabulary, featurise)
+
+
+@torch.no_grad()
+def fill(network: Network, tensors: Tensors, where: Path) -> None:
+    """Put saved weights into a network; names and shapes must be the same."""
+    wanted = trained_tensors(network)
+    for name, tensor in wanted.items():
+        found = tensors.get(name)
+        if found is None or found.shape != tensor.shape:
+            shape = "nothing" if found is None else tuple(found.shape)
+            raise InputError(
+                f"expected {name} of shape {tuple(tensor.shape)}, found {shape}",
+                where=str(where),
+                hint="the weights belong to another configuration or vocabulary",
+            )
+        tensor.copy_(found)
+
+
+def save_checkpoint(directory: Path, tensors: Tensors, counters: Mapping[str, Any]) -> None:
+    """Write a checkpoint; the one before it is removed when this one is whole."""
+    name = f"checkpoint-{counters['step']}.safetensors"
+    _write_tensors(directory / name, tensors)
+    write_json(directory / "checkpoint.json", {**counters, "tensors": name})
+    for old in directory.glob("checkpoint-*.safetensors"):
+        if old.name != name:
+            old.unlink()
+
+
+def load_checkpoint(directory: Path) -> tuple[Tensors, dict[str, Any]]:
+    """The tensors and counters of the last checkpoint."""
+    counters: dict[str, Any] = read_json(directory / "checkpoint.json")
+    return _read_tensors(directory / counters["tensors"]), counters

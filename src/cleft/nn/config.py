@@ -1,0 +1,133 @@
+"""Every size and choice of a network, in one frozen value.
+
+A configuration is written to and read from JSON and TOML as a flat table. It
+says nothing of data or optimisation: those are the recipe's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from cleft.errors import RecipeError
+from cleft.nn.tables import from_table
+from cleft.tree import Branching, Dummy
+
+__all__ = ["NetworkConfig"]
+
+TASKS = ("syntax", "discourse")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """The sizes and choices of a network; the defaults are the paper's.
+
+    - `encoder`: `lstm` (words and characters) or `transformer` (a local Hugging Face directory)
+    - `encoder_layers`: layers of the BiLSTM; 0 leaves it out (transformer only)
+    - `transformer_frozen`: whether the transformer's own weights stay as they are
+    - `transformer_layers`: how many of its last layers are mixed
+    - `casing_size`: an embedding of a word's casing, for an uncased transformer; 0 for none
+    - `span_input`: `mlps` (two MLPs side by side) or `linear` (W₁h_i + W₂h_j)
+    - `history`: whether the decoder remembers earlier splits
+    - `tags`: whether there is a part-of-speech head
+    - `edu_boundaries`: an auxiliary head that marks EDU boundaries: `none`, `loss`, or
+      `pointer`, where the decoder and the pointer also see what it says
+    - `branching`, `dummy`: how syntactic trees are made binary
+
+    >>> NetworkConfig(encoder_hidden=200).boundary_size
+    400
+    >>> NetworkConfig(decoder_layers=0)
+    Traceback (most recent call last):
+    cleft.errors.RecipeError: network.decoder_layers: expected 1 or more, found 0
+    """
+
+    tasks: tuple[str, ...] = ("syntax",)
+    encoder: Literal["lstm", "transformer"] = "lstm"
+    word_size: int = 100
+    char_size: int = 50
+    char_hidden: int = 50
+    char_limit: int = 20
+    encoder_layers: int = 3
+    encoder_hidden: int = 400
+    transformer: str = ""
+    transformer_frozen: bool = True
+    transformer_layers: int = 4
+    transformer_size: int = 100
+    casing_size: int = 0
+    span_input: Literal["mlps", "linear"] = "mlps"
+    span_size: int = 500
+    decoder_layers: int = 3
+    decoder_hidden: int = 800
+    history: bool = True
+    pointer_size: int = 500
+    label_size: int = 100
+    tags: bool = False
+    tag_size: int = 100
+    edu_boundaries: Literal["none", "loss", "pointer"] = "none"
+    edu_size: int = 100
+    embed_dropout: float = 0.33
+    encoder_dropout: float = 0.33
+    decoder_dropout: float = 0.33
+    mlp_dropout: float = 0.33
+    recurrent_dropout: float = 0.0
+    branching: Branching = "left"
+    dummy: Dummy = "parent"
+
+    def __post_init__(self) -> None:
+        """Check every value; the message names the key."""
+        self._check_numbers()
+        if not self.tasks or set(self.tasks) - set(TASKS) or len(set(self.tasks)) < len(self.tasks):
+            self._fail("tasks", f"one or both of {', '.join(TASKS)}, once each", self.tasks)
+        if self.encoder == "transformer" and not self.transformer:
+            self._fail("transformer", "the path of a Hugging Face directory", self.transformer)
+        if self.encoder == "lstm" and not self.encoder_layers:
+            self._fail("encoder_layers", "1 or more for the encoder 'lstm'", 0)
+        if self.encoder == "lstm" and self.casing_size:
+            self._fail(
+                "casing_size", "0 for the encoder 'lstm', which sees casing", self.casing_size
+            )
+        if self.encoder == "lstm" and not (self.word_size or self.char_size):
+            self._fail("word_size", "words or characters, so not both 0", 0)
+        if self.char_size and self.encoder == "lstm" and not self.char_hidden:
+            self._fail("char_hidden", "1 or more where char_size is not 0", 0)
+        if self.edu_boundaries != "none" and "discourse" not in self.tasks:
+            self._fail("edu_boundaries", "'none' without the task discourse", self.edu_boundaries)
+        if self.tags and "syntax" not in self.tasks:
+            self._fail("tags", "false without the task syntax", True)
+
+    def _check_numbers(self) -> None:
+        at_least = {"word_size": 0, "char_size": 0, "char_hidden": 0, "encoder_layers": 0}
+        at_least["casing_size"] = 0
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool):
+                continue
+            least = at_least.get(field.name, 1)
+            if isinstance(value, int) and value < least:
+                self._fail(field.name, f"{least} or more", value)
+            if isinstance(value, float) and not 0 <= value < 1:
+                self._fail(field.name, "at least 0 and less than 1", value)
+
+    @staticmethod
+    def _fail(key: str, expected: str, found: object) -> None:
+        raise RecipeError(f"expected {expected}, found {found!r}", where=f"network.{key}")
+
+    @property
+    def has_bilstm(self) -> bool:
+        """Whether a BiLSTM makes the boundaries."""
+        return self.encoder_layers > 0
+
+    @property
+    def boundary_size(self) -> int:
+        """The size of a boundary over a BiLSTM; over a bare transformer it is the transformer's."""
+        return 2 * self.encoder_hidden
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], where: str = "network") -> NetworkConfig:
+        """A configuration from a table of a recipe or a JSON object."""
+        return from_table(cls, table, where)
+
+    def to_table(self) -> dict[str, Any]:
+        """The configuration as plain values, for JSON and TOML."""
+        return {**asdict(self), "tasks": list(self.tasks)}

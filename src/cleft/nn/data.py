@@ -1,0 +1,152 @@
+"""Treebanks as training examples, as a recipe names them.
+
+Reading and cleaning are those of `cleft.formats`; the decisions of a tree are
+its task's. Examples hold numbers, so a vocabulary comes first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cleft.discourse import DiscourseTree
+from cleft.errors import InputError
+from cleft.formats.brackets import read_brackets
+from cleft.formats.cleaning import cleaning
+from cleft.formats.jsonl import read_jsonl
+from cleft.nn.batches import Example
+from cleft.nn.config import NetworkConfig
+from cleft.nn.recipe import DataConfig
+from cleft.nn.vocab import Vocabulary
+from cleft.tasks import DISCOURSE, Derivation, SyntaxTask
+from cleft.tree import Tree
+
+__all__ = ["Sentence", "file_hash", "make_examples", "make_vocabulary", "read_sentences"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """The words and the gold tree of one sentence of a data set."""
+
+    words: tuple[str, ...]
+    tree: Tree | DiscourseTree
+
+
+def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[Sentence]:
+    """All sentences of some files of a task, in order."""
+    found = itertools.chain.from_iterable(_read_file(task, path, config) for path in paths)
+    return list(found)
+
+
+def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
+    file = Path(path).expanduser()
+    if task == "syntax" and ".jsonl" not in file.suffixes:
+        for tree in read_brackets(file, cleaning(config.clean)):
+            yield Sentence(words=tuple(tree.words()), tree=tree)
+        return
+    for record in read_jsonl(file):
+        if config.genres and record.fields.get("genre") not in config.genres:
+            continue
+        found = record.syntax if task == "syntax" else record.discourse
+        if found is None:
+            raise InputError(
+                f"expected a {task} tree on every line, found a line without one", where=str(file)
+            )
+        yield Sentence(words=tuple(record.tokens), tree=found)
+
+
+def syntax_task(config: NetworkConfig) -> SyntaxTask:
+    """The syntactic task with the binarisation that a network is made for."""
+    return SyntaxTask(branching=config.branching, dummy=config.dummy)
+
+
+def _derive(sentence: Sentence, config: NetworkConfig) -> Derivation:
+    if isinstance(sentence.tree, Tree):
+        return syntax_task(config).derive(sentence.tree)
+    return DISCOURSE.derive(sentence.tree)
+
+
+def make_vocabulary(
+    data: dict[str, list[Sentence]],
+    config: NetworkConfig,
+    *,
+    min_count: int,
+    extra: Iterable[str] = (),
+) -> Vocabulary:
+    """The vocabulary of training sentences of each task."""
+    labels = {
+        task: {label for sentence in sentences for label in _derive(sentence, config).labels}
+        for task, sentences in data.items()
+    }
+    tags: set[str] = set()
+    if config.tags:
+        for sentence in data.get("syntax", []):
+            assert isinstance(sentence.tree, Tree)
+            tags.update(sentence.tree.tags())
+    everything = itertools.chain.from_iterable(data.values())
+    return Vocabulary.build(
+        (sentence.words for sentence in everything),
+        min_count=min_count,
+        tags=tags,
+        labels=labels,
+        extra=extra,
+    )
+
+
+def make_examples(
+    task: str, sentences: Iterable[Sentence], config: NetworkConfig, vocabulary: Vocabulary
+) -> list[Example]:
+    """The sentences of one task by number; a label or tag that is unknown counts as -1."""
+    labels = {label: number for number, label in enumerate(vocabulary.labels[task])}
+    tags = {tag: number for number, tag in enumerate(vocabulary.tags)}
+    return [_example(task, sentence, config, labels, tags) for sentence in sentences]
+
+
+def _example(
+    task: str,
+    sentence: Sentence,
+    config: NetworkConfig,
+    labels: dict[str, int],
+    tags: dict[str, int],
+) -> Example:
+    derivation = _derive(sentence, config)
+    splits = np.array(derivation.splits, dtype=np.int64).reshape(-1, 3)
+    length = len(sentence.words)
+    if isinstance(sentence.tree, Tree):
+        spans = syntax_task(config).labelled(length, derivation.splits)
+        items, edus = np.array(spans, dtype=np.int64).reshape(-1, 2), None
+        marks = _numbers([tags.get(tag, -1) for tag in sentence.tree.tags()]) if tags else None
+    else:
+        items, marks = splits[splits[:, 1] < splits[:, 2]], None
+        edus = np.zeros(length + 1, dtype=np.int64)
+        edus[[edu.span.right for edu in sentence.tree.edus]] = 1
+        edus[[0, length]] = -1
+    numbers = _numbers([labels.get(label, -1) for label in derivation.labels])
+    return Example(
+        task=task,
+        words=sentence.words,
+        splits=splits,
+        items=items,
+        labels=numbers,
+        tags=marks,
+        edus=edus if config.edu_boundaries != "none" else None,
+    )
+
+
+def _numbers(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array(values, dtype=np.int64)
+
+
+def file_hash(path: str | Path) -> str:
+    """The SHA-256 of a file, for the record of a run."""
+    digest = hashlib.sha256()
+    with open(Path(path).expanduser(), "rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,123 @@
+"""Sentences as the tensors that an encoder takes.
+
+Position 0 of a sentence is its begin mark, positions 1..n its tokens, n+1 its
+end mark. Characters and pieces are looked up once for each different word of
+a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cleft.nn.config import NetworkConfig
+from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
+from cleft.nn.windows import Windows, make_windows
+
+__all__ = ["CASINGS", "Featuriser", "Inputs", "WordPieces", "casing"]
+
+CASINGS = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
+"""The kinds of casing that an uncased transformer may be told of."""
+
+
+class WordPieces(Protocol):
+    """What a transformer's tokenizer has to offer."""
+
+    begin: int
+    end: int
+    pad: int
+    limit: int
+
+    def pieces(self, word: str) -> list[int]:
+        """The pieces of one word, at least one."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """A batch of sentences; what an encoder does not need is None."""
+
+    lengths: Tensor  # (batch)
+    words: Tensor  # (batch, n + 2)
+    kinds: Tensor  # (batch, n + 2): which different word stands here
+    chars: Tensor  # (different words, characters)
+    casings: Tensor  # (batch, n + 2)
+    windows: Windows | None = None
+
+    def to(self, device: torch.device) -> Inputs:
+        """The same on a device."""
+        moved = {
+            field.name: value.to(device)
+            for field in fields(self)
+            if (value := getattr(self, field.name)) is not None
+        }
+        return replace(self, **moved)
+
+
+def casing(word: str) -> int:
+    """The kind of casing of a word, as a number into `CASINGS`.
+
+    >>> [CASINGS[casing(word)] for word in ("cat", "Cat", "CAT", "iPhone", "1984", "...")]
+    ['lower', 'title', 'upper', 'mixed', 'digits', 'other']
+    """
+    if any(char.isdigit() for char in word):
+        return 5
+    if word.islower():
+        return 1
+    if word.isupper():
+        return 3 if len(word) > 1 else 2
+    if word[:1].isupper() and word[1:].islower():
+        return 2
+    return 4 if any(char.isalpha() for char in word) else 6
+
+
+class Featuriser:
+    """Turns sentences into `Inputs` for one vocabulary and configuration."""
+
+    def __init__(
+        self, config: NetworkConfig, vocabulary: Vocabulary, pieces: WordPieces | None = None
+    ):
+        self.config = config
+        self.vocabulary = vocabulary
+        self.pieces = pieces
+
+    def __call__(self, sentences: Sequence[Sequence[str]]) -> Inputs:
+        """The tensors of a batch of non-empty sentences."""
+        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        numbers: dict[str, int] = {}
+        kinds = np.zeros((len(sentences), lengths.max() + 2), dtype=np.int64)
+        for row, sentence in enumerate(sentences):
+            marks = [numbers.setdefault(word, len(numbers) + 3) for word in sentence]
+            kinds[row, : len(marks) + 2] = [1, *marks, 2]
+        different = list(numbers)
+        word_ids = [PAD, BEGIN, END, *map(self.vocabulary.word_id, different)]
+        casings = [0, 0, 0, *map(casing, different)]
+        windows = None
+        if self.pieces is not None:
+            windows = make_windows(kinds, lengths, self._pieces(different), self.pieces)
+        return Inputs(
+            lengths=torch.from_numpy(lengths),
+            words=torch.from_numpy(np.array(word_ids)[kinds]),
+            kinds=torch.from_numpy(kinds),
+            chars=torch.from_numpy(self._chars(different)),
+            casings=torch.from_numpy(np.array(casings)[kinds]),
+            windows=windows,
+        )
+
+    def _chars(self, different: list[str]) -> np.ndarray:
+        limit = self.config.char_limit
+        rows = [[UNKNOWN], [BEGIN], [END]]
+        rows += [self.vocabulary.char_ids(word, limit) for word in different]
+        table = np.full((len(rows), max(map(len, rows))), PAD, dtype=np.int64)
+        for number, row in enumerate(rows):
+            table[number, : len(row)] = row
+        return table
+
+    def _pieces(self, different: list[str]) -> list[list[int]]:
+        assert self.pieces is not None
+        return [[], [], [], *map(self.pieces.pieces, different)]

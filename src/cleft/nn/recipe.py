@@ -1,0 +1,249 @@
+"""Recipes: what to train, on what, and how, in one TOML file.
+
+A recipe has the tables `[network]` (sizes), `[data.syntax]` and
+`[data.discourse]` (files), `[vocabulary]` and `[training]`. Paths are relative
+to the current directory; `~` is the home directory.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from cleft import files
+from cleft.errors import RecipeError
+from cleft.formats.cleaning import CLEANINGS
+from cleft.nn.config import NetworkConfig
+from cleft.nn.tables import convert, from_table
+
+__all__ = [
+    "DataConfig",
+    "Recipe",
+    "TrainingConfig",
+    "VocabularyConfig",
+    "parse_recipe",
+    "read_recipe",
+]
+
+
+def _fail(where: str, expected: str, found: object) -> None:
+    raise RecipeError(f"expected {expected}, found {found!r}", where=where)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataConfig:
+    """The files of one task.
+
+    - `clean`: a cleaning of `cleft.formats.cleaning` (bracketed trees only)
+    - `limit`: train on the first so many sentences only; 0 for all
+    - `genres`: keep only lines of these genres (JSON Lines only)
+    - `repeat`: how often an epoch goes through the data
+    - `metric`: how dev trees are scored: `collins` or `spmrl` for syntax
+    """
+
+    train: tuple[str, ...]
+    dev: tuple[str, ...] = ()
+    clean: str = "ptb"
+    limit: int = 0
+    genres: tuple[str, ...] = ()
+    repeat: int = 1
+    metric: Literal["collins", "spmrl", "parseval"] = "collins"
+
+    def check(self, where: str) -> None:
+        """Fail if a value cannot be meant."""
+        if not self.train:
+            _fail(f"{where}.train", "at least one file", self.train)
+        if self.clean not in CLEANINGS:
+            _fail(f"{where}.clean", f"one of {', '.join(CLEANINGS)}", self.clean)
+        if self.limit < 0:
+            _fail(f"{where}.limit", "0 or more", self.limit)
+        if self.repeat < 1:
+            _fail(f"{where}.repeat", "1 or more", self.repeat)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VocabularyConfig:
+    """Which words have a vector: how often they must occur, and vectors to begin with.
+
+    `vectors` is a text file (a word and its numbers a line), or .npy or
+    .safetensors with the words, one a line, in a .txt file of the same name.
+    """
+
+    min_count: int = 2
+    vectors: str = ""
+    vectors_limit: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.min_count < 1:
+            _fail("vocabulary.min_count", "1 or more", self.min_count)
+        if self.vectors_limit < 0:
+            _fail("vocabulary.vectors_limit", "0 or more", self.vectors_limit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How to train; the defaults are the paper's.
+
+    - `schedule`: `exponential` (× `decay` every `decay_steps` steps), `linear` (down to 0 at the
+      end) or `constant`, each after `warmup_steps` of rising
+    - `encoder_learning_rate`: for a transformer that is fine-tuned
+    - `patience`: stop after so many epochs without a better dev score; 0 never
+    - `average`: evaluate a running average of the weights that forgets by this factor; 0 for none
+    - `threads`: CPU threads of each process; 0 leaves PyTorch's choice
+    """
+
+    epochs: int = 100
+    batch_tokens: int = 5000
+    learning_rate: float = 2e-3
+    encoder_learning_rate: float = 5e-5
+    betas: tuple[float, float] = (0.9, 0.9)
+    epsilon: float = 1e-12
+    weight_decay: float = 0.0
+    clip: float = 5.0
+    schedule: Literal["exponential", "linear", "constant"] = "exponential"
+    decay: float = 0.75
+    decay_steps: int = 5000
+    warmup_steps: int = 0
+    label_weight: float = 1.0
+    tag_weight: float = 1.0
+    edu_weight: float = 1.0
+    average: float = 0.0
+    patience: int = 0
+    beam: int = 1
+    dev_every: int = 1
+    checkpoint_minutes: float = 10.0
+    accelerator: str = "auto"
+    devices: int = 1
+    precision: Literal["32-true", "64-true", "bf16-mixed", "16-mixed"] = "32-true"
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        above = {"epochs", "batch_tokens", "learning_rate", "decay_steps", "beam", "dev_every"}
+        above |= {"devices", "clip", "decay", "epsilon"}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                if not math.isfinite(value) or value < 0:
+                    _fail(f"training.{item.name}", "a finite number, 0 or more", value)
+                if item.name in above and value == 0:
+                    _fail(f"training.{item.name}", "more than 0", value)
+        if not all(0 <= beta < 1 for beta in self.betas):
+            _fail("training.betas", "two numbers from 0 to below 1", self.betas)
+        if self.average >= 1:
+            _fail("training.average", "less than 1", self.average)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A whole recipe."""
+
+    name: str
+    network: NetworkConfig
+    data: Mapping[str, DataConfig]
+    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    seed: int = 1
+    output: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that network and data speak of the same tasks."""
+        if set(self.data) != set(self.network.tasks):
+            _fail(
+                "data", f"a table for each of the tasks {list(self.network.tasks)}", list(self.data)
+            )
+        for task, config in self.data.items():
+            config.check(f"data.{task}")
+        if self.seed < 0:
+            _fail("seed", "0 or more", self.seed)
+
+    def to_table(self) -> dict[str, Any]:
+        """The recipe as plain values, for the record of a run."""
+        return {
+            "name": self.name,
+            "seed": self.seed,
+            "output": self.output,
+            "network": self.network.to_table(),
+            "data": {task: _plain(asdict(config)) for task, config in self.data.items()},
+            "vocabulary": asdict(self.vocabulary),
+            "training": _plain(asdict(self.training)),
+        }
+
+
+def _plain(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in table.items()}
+
+
+def read_recipe(path: str | Path, settings: Iterable[str] = ()) -> Recipe:
+    """The recipe of a TOML file, with `key=value` settings put over it."""
+    text = files.read_text(path)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"not TOML: {error}", where=str(path)) from error
+    table.setdefault("name", Path(path).stem)
+    for setting in settings:
+        _apply(table, setting)
+    try:
+        return parse_recipe(table)
+    except RecipeError as error:
+        raise RecipeError(
+            error.problem, where=f"{files.source_name(path)}: {error.where}", hint=error.hint
+        ) from error
+
+
+def parse_recipe(table: Mapping[str, Any]) -> Recipe:
+    """The recipe of a table.
+
+    >>> recipe = parse_recipe({"name": "x", "data": {"syntax": {"train": "train.mrg"}}})
+    >>> recipe.data["syntax"].train, recipe.training.batch_tokens
+    (('train.mrg',), 5000)
+    """
+    known = {item.name for item in fields(Recipe)}
+    for key in table:
+        if key not in known:
+            raise RecipeError(
+                "no such key", where=key, hint=f"known keys: {', '.join(sorted(known))}"
+            )
+    data = table.get("data", {})
+    if not isinstance(data, Mapping) or not data:
+        _fail("data", "a table [data.syntax] or [data.discourse]", data)
+    return Recipe(
+        name=convert(str, table.get("name", "unnamed"), "name"),
+        seed=convert(int, table.get("seed", 1), "seed"),
+        output=convert(str, table.get("output", ""), "output"),
+        network=NetworkConfig.from_table(_with_tasks(table.get("network", {}), data)),
+        data={task: from_table(DataConfig, value, f"data.{task}") for task, value in data.items()},
+        vocabulary=from_table(VocabularyConfig, table.get("vocabulary", {}), "vocabulary"),
+        training=from_table(TrainingConfig, table.get("training", {}), "training"),
+    )
+
+
+def _with_tasks(network: Any, data: Mapping[str, Any]) -> Any:
+    """The network's table; the tasks, if it does not name them, are those that have data."""
+    if not isinstance(network, Mapping):
+        return network
+    return {"tasks": sorted(data, reverse=True), **network}
+
+
+def _apply(table: dict[str, Any], setting: str) -> None:
+    """Put one `key=value` into a table; the value is TOML, or a bare string."""
+    path, separator, text = setting.partition("=")
+    keys = path.strip().split(".")
+    if not separator or not all(keys):
+        raise RecipeError(f"expected key=value, found {setting!r}", where="--set")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()
+    for key in keys[:-1]:
+        inner = table.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise RecipeError(f"expected a table, found {inner!r}", where=f"--set {path}")
+        table = inner
+    table[keys[-1]] = value

@@ -1,0 +1,155 @@
+"""The Scorer on PyTorch: what the search asks, answered by a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cleft.errors import UsageError
+from cleft.nn.encoders import Encoding
+from cleft.nn.features import Featuriser
+from cleft.nn.heads import Memory
+from cleft.nn.network import Network
+from cleft.nn.vocab import Vocabulary
+from cleft.scorer import Encoded, Floats, Ints, State
+
+__all__ = ["TorchEncoded", "TorchScorer", "TorchState"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchEncoded:
+    """A batch of encoded sentences; each head's memory is made when first asked for."""
+
+    lengths: Sequence[int]
+    encoding: Encoding
+    memories: dict[str, Memory] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchState:
+    """The decoder's states, (rows, layers, hidden) each."""
+
+    hidden: Tensor
+    cell: Tensor
+
+
+class TorchScorer:
+    """A network as a `cleft.scorer.Scorer`.
+
+    It puts the network into evaluation mode for each call and leaves it in
+    the mode it was in.
+    """
+
+    def __init__(self, network: Network, vocabulary: Vocabulary, featurise: Featuriser):
+        self.network = network
+        self.vocabulary = vocabulary
+        self.featurise = featurise
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return next(self.network.parameters()).device
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> TorchEncoded:
+        """Encode a batch of tokenised, non-empty sentences."""
+        inputs = self.featurise(sentences).to(self.device)
+        with _quiet(self.network):
+            encoding = self.network.encoder(inputs)
+        return TorchEncoded(lengths=[len(s) for s in sentences], encoding=encoding)
+
+    def _memory(self, encoded: Encoded, task: str) -> Memory:
+        encoded = _ours(encoded, TorchEncoded)
+        if task not in encoded.memories:
+            with _quiet(self.network):
+                encoded.memories[task] = self.network.head(task).remember(encoded.encoding)
+        return encoded.memories[task]
+
+    def start(self, encoded: Encoded, task: str) -> TorchState:
+        """The state before the first split: one row a sentence."""
+        memory = self._memory(encoded, task)
+        return TorchState(hidden=memory.hidden, cell=memory.cell)
+
+    def split(
+        self, encoded: Encoded, task: str, rows: Ints, spans: Ints, state: State
+    ) -> tuple[Floats, TorchState]:
+        """Log-probabilities over all boundaries, and the state after the step."""
+        memory, state = self._memory(encoded, task), _ours(state, TorchState)
+        with _quiet(self.network):
+            log_probs, hidden, cell = self.network.head(task).step(
+                memory, self._numbers(rows), self._numbers(spans), state.hidden, state.cell
+            )
+        return _numpy(log_probs), TorchState(hidden=hidden, cell=cell)
+
+    def select(self, state: State, rows: Ints) -> TorchState:
+        """The state with these rows only, in this order."""
+        chosen, state = self._numbers(rows), _ours(state, TorchState)
+        return TorchState(hidden=state.hidden[chosen], cell=state.cell[chosen])
+
+    def label(self, encoded: Encoded, task: str, rows: Ints, items: Ints) -> Floats:
+        """Log-probabilities over the task's labels."""
+        memory = self._memory(encoded, task)
+        head = self.network.head(task)
+        with _quiet(self.network):
+            scores = head.labels(
+                memory.label_left, memory.label_right, self._numbers(rows), self._numbers(items)
+            )
+            return _numpy(torch.log_softmax(scores, -1))
+
+    def labels(self, task: str) -> Sequence[str]:
+        """The names of the task's labels."""
+        return self.vocabulary.labels[task]
+
+    def tags(self, encoded: Encoded) -> Floats | None:
+        """Log-probabilities over parts of speech of all tokens of the batch, if there is a head."""
+        tagger = self.network.tagger
+        if tagger is None:
+            return None
+        with _quiet(self.network):
+            encoding = _ours(encoded, TorchEncoded).encoding
+            scores = torch.log_softmax(tagger(encoding.boundaries), -1)
+        return _numpy(scores[encoding.mask[:, 1:]])
+
+    def tag_names(self) -> Sequence[str]:
+        """The names of the parts of speech."""
+        return self.vocabulary.tags
+
+    def _numbers(self, values: Ints) -> Tensor:
+        # A view that runs backwards has to be copied.
+        whole = np.ascontiguousarray(values, dtype=np.int64)
+        return torch.from_numpy(whole).to(self.device)
+
+
+def _ours(value: object, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise UsageError(
+            f"expected a {kind.__name__}, found a {type(value).__name__}",
+            hint="give a scorer what it made itself",
+        )
+    return value
+
+
+def _numpy(values: Tensor) -> Floats:
+    array: Floats = values.to(torch.promote_types(values.dtype, torch.float32)).cpu().numpy()
+    return array
+
+
+@contextmanager
+def _quiet(network: Network) -> Iterator[None]:
+    """Evaluation mode without gradients, for the length of a block."""
+    was = network.training
+    if was:
+        network.eval()
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        if was:
+            network.train()

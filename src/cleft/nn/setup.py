@@ -1,0 +1,74 @@
+"""What a run needs before its first step: data, vocabulary, network, optimiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from cleft import files
+from cleft.nn.batches import Example, stable_seed
+from cleft.nn.checkpoint import build_network
+from cleft.nn.data import Sentence, file_hash, make_examples, make_vocabulary, read_sentences
+from cleft.nn.features import Featuriser
+from cleft.nn.network import Network
+from cleft.nn.recipe import Recipe
+from cleft.nn.vectors import read_vectors, start_from
+from cleft.nn.vocab import Vocabulary
+
+__all__ = ["Materials", "prepare"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Materials:
+    """The data of a run and the network made for it."""
+
+    train: dict[str, list[Example]]
+    dev: dict[str, list[Sentence]]
+    vocabulary: Vocabulary
+    network: Network
+    featurise: Featuriser
+    hashes: dict[str, str]
+
+
+def prepare(recipe: Recipe) -> Materials:
+    """Read the data, make the vocabulary and a network with seeded weights."""
+    sentences, dev, hashes = {}, {}, {}
+    for task, config in recipe.data.items():
+        found = read_sentences(task, config.train, config)
+        sentences[task] = found[: config.limit] if config.limit else found
+        dev[task] = read_sentences(task, [path for path in config.dev if not _blank(path)], config)
+        hashes.update({path: file_hash(path) for path in (*config.train, *config.dev)})
+    network, vectors = recipe.network, None
+    extra: list[str] = []
+    if recipe.vocabulary.vectors:
+        seen = {w.lower() for rows in sentences.values() for s in rows for w in s.words}
+        vectors = read_vectors(recipe.vocabulary.vectors, network.word_size)
+        extra = [
+            w for n, w in enumerate(vectors) if n < recipe.vocabulary.vectors_limit or w in seen
+        ]
+        hashes[recipe.vocabulary.vectors] = file_hash(recipe.vocabulary.vectors)
+    vocabulary = make_vocabulary(
+        sentences, network, min_count=recipe.vocabulary.min_count, extra=extra
+    )
+    torch.manual_seed(stable_seed(recipe.seed, "weights"))
+    built, featurise = build_network(network, vocabulary)
+    if vectors is not None:
+        start_from(built, vocabulary, vectors)
+    train = {
+        task: make_examples(task, rows, network, vocabulary) for task, rows in sentences.items()
+    }
+    return Materials(
+        train=train,
+        dev=dev,
+        vocabulary=vocabulary,
+        network=built,
+        featurise=featurise,
+        hashes=hashes,
+    )
+
+
+def _blank(path: str) -> bool:
+    """Whether a dev file has nothing in it; a run without dev sentences is allowed."""
+    return not any(line.strip() for line in files.lines(Path(path).expanduser()))

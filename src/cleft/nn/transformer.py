@@ -1,0 +1,192 @@
+"""A Hugging Face encoder from a local directory, and its tokenizer.
+
+Nothing is ever downloaded, and weights are read from safetensors only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cleft.errors import InputError
+from cleft.nn.config import NetworkConfig
+from cleft.nn.windows import Windows
+
+__all__ = ["Pieces", "ScalarMix", "Transformer", "load_pieces", "load_transformer"]
+
+SHORTEST = 8
+"""A window must hold a few pieces besides its two marks."""
+
+
+class Pieces:
+    """The pieces of words, by the tokenizer of a transformer."""
+
+    def __init__(self, tokenizer: Any, limit: int):
+        self.tokenizer = tokenizer
+        # Some tokenizers come with padding and truncation switched on.
+        tokenizer.backend_tokenizer.no_padding()
+        tokenizer.backend_tokenizer.no_truncation()
+        self.begin: int = _first(tokenizer.cls_token_id, tokenizer.bos_token_id)
+        self.end: int = _first(tokenizer.sep_token_id, tokenizer.eos_token_id)
+        self.pad: int = _first(tokenizer.pad_token_id, 0)
+        self.unknown: int = _first(tokenizer.unk_token_id, self.end)
+        self.limit = limit
+        self._known: dict[str, list[int]] = {}
+
+    def pieces(self, word: str) -> list[int]:
+        """The pieces of one word.
+
+        A word that has none, as a control character, is one unknown piece.
+        """
+        found = self._known.get(word)
+        if found is None:
+            encoding = self.tokenizer.backend_tokenizer.encode(
+                [word], is_pretokenized=True, add_special_tokens=False
+            )
+            found = list(encoding.ids) or [self.unknown]
+            if len(self._known) > 500_000:
+                self._known.clear()
+            self._known[word] = found
+        return found
+
+
+def _first(*values: int | None) -> int:
+    for value in values:
+        if value is not None:
+            return value
+    raise InputError(
+        "the tokenizer has neither [CLS]/[SEP] nor <s>/</s> marks",
+        where="transformer",
+        hint="use an encoder such as BERT, RoBERTa, MPNet or MiniLM",
+    )
+
+
+def _directory(path: str) -> Path:
+    directory = Path(path).expanduser()
+    if not (directory / "config.json").is_file():
+        raise InputError(
+            "expected a Hugging Face directory with config.json, found none",
+            where=str(directory),
+            hint="give the path of a model on this machine; nothing is downloaded",
+        )
+    return directory
+
+
+def load_pieces(path: str) -> Pieces:
+    """The tokenizer of a transformer's directory."""
+    from transformers import AutoConfig, AutoTokenizer
+
+    directory = _directory(path)
+    try:
+        config = AutoConfig.from_pretrained(directory, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            directory, local_files_only=True, use_fast=True, add_prefix_space=True
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot load the tokenizer: {error}", where=str(directory)) from error
+    # RoBERTa and MPNet number positions from the padding number on.
+    used = (
+        (config.pad_token_id or 0) + 1
+        if config.model_type in ("roberta", "mpnet", "xlm-roberta")
+        else 0
+    )
+    limit = int(getattr(config, "max_position_embeddings", 512)) - used
+    return Pieces(tokenizer, max(limit, SHORTEST))
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep transformers from reporting unused weights and drawing bars while it loads."""
+    from transformers.utils import logging
+
+    reports: Any = logging
+    level, bars = reports.get_verbosity(), reports.is_progress_bar_enabled()
+    reports.set_verbosity_error()
+    reports.disable_progress_bar()
+    try:
+        yield
+    finally:
+        reports.set_verbosity(level)
+        if bars:
+            reports.enable_progress_bar()
+
+
+def load_transformer(path: str, *, weights: bool = True) -> Any:
+    """The transformer of a directory; without weights, only its shape."""
+    from transformers import AutoConfig, AutoModel
+
+    models: Any = AutoModel
+    directory = _directory(path)
+    try:
+        with _quietly():
+            if weights:
+                return models.from_pretrained(
+                    directory, local_files_only=True, use_safetensors=True
+                )
+            return models.from_config(AutoConfig.from_pretrained(directory, local_files_only=True))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot load the transformer: {error}",
+            where=str(directory),
+            hint="its weights must be there as model.safetensors",
+        ) from error
+
+
+class ScalarMix(nn.Module):
+    """A learnt average of layers."""
+
+    def __init__(self, layers: int):
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(layers))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, layers: Sequence[Tensor]) -> Tensor:
+        """Mix tensors of one shape."""
+        shares = torch.softmax(self.weights, 0)
+        mixed = layers[0] * shares[0]
+        for share, layer in zip(shares[1:], layers[1:], strict=True):
+            mixed = mixed + share * layer
+        return self.scale * mixed
+
+
+class Transformer(nn.Module):
+    """Vectors of words from a transformer: layers mixed, the mean over a word's pieces."""
+
+    def __init__(self, config: NetworkConfig, model: Any):
+        super().__init__()
+        self.model = model
+        self.frozen = config.transformer_frozen
+        self.size: int = model.config.hidden_size
+        count = min(config.transformer_layers, model.config.num_hidden_layers + 1)
+        self.mix = ScalarMix(count)
+        if self.frozen:
+            model.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> Transformer:
+        """A frozen transformer never drops anything."""
+        super().train(mode)
+        if self.frozen:
+            self.model.eval()
+        return self
+
+    def forward(self, windows: Windows, shape: tuple[int, int]) -> Tensor:
+        """Vectors (batch, n + 2, size); marks have the vectors of the windows' marks."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            output = self.model(
+                input_ids=windows.ids,
+                attention_mask=windows.mask,
+                output_hidden_states=True,
+            ).hidden_states
+        layers = [
+            layer.reshape(-1, self.size).index_select(0, windows.source)
+            for layer in output[-len(self.mix.weights) :]
+        ]
+        mixed: Tensor = self.mix(layers)
+        pieces = mixed * windows.share.to(mixed.dtype).unsqueeze(-1)
+        words = pieces.new_zeros(shape[0] * shape[1], self.size)
+        return words.index_add(0, windows.target, pieces).view(*shape, self.size)

@@ -1,0 +1,60 @@
+"""`cleft train` from the command line."""
+
+import sys
+
+import pytest
+
+from cleft.cli import main
+from tests.nn.conftest import ROOT
+
+
+@pytest.fixture(autouse=True)
+def _at_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def test_it_trains_where_it_is_told_to_and_goes_on(tmp_path, capsys):
+    command = ["train", "recipes/tiny-syntax.toml", "--output", str(tmp_path / "run")]
+    assert main([*command, "--set", "training.epochs=1"]) == 0
+    assert (tmp_path / "run" / "best" / "model.safetensors").exists()
+    assert "epoch 1/1 loss" in capsys.readouterr().err
+    assert main([*command, "--set", "training.epochs=1"]) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert main([*command, "--set", "training.epochs=2", "--resume"]) == 0
+    assert "resumed at epoch 2" in capsys.readouterr().err
+
+
+def test_without_an_output_directory_it_says_so(capsys):
+    assert main(["train", "recipes/tiny-syntax.toml"]) == 2
+    assert "no output directory; give --output" in capsys.readouterr().err
+
+
+def test_a_bad_recipe_is_one_clear_line(tmp_path, capsys):
+    path = tmp_path / "bad.toml"
+    path.write_text("[network]\nencoder_layers = 'three'\n[data.syntax]\ntrain = 'a.mrg'\n")
+    assert main(["train", str(path), "-o", str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert "network.encoder_layers: expected a whole number, found 'three'" in error
+    assert error.count("\n") == 1
+
+
+def test_a_missing_treebank_is_one_clear_line(tmp_path, capsys):
+    path = tmp_path / "some.toml"
+    path.write_text("[data.syntax]\ntrain = 'no-such.mrg'\n")
+    assert main(["train", str(path), "-o", str(tmp_path / "run")]) == 2
+    assert "no-such.mrg: no such file" in capsys.readouterr().err
+
+
+def test_without_pytorch_it_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in [name for name in sys.modules if name.startswith("cleft.nn")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert main(["train", "recipes/tiny-syntax.toml", "-o", "x"]) == 2
+    assert "cleft[train]" in capsys.readouterr().err
+
+
+def test_help_does_not_load_pytorch():
+    import subprocess
+
+    code = "import sys, cleft.cli; cleft.cli.build_parser(); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

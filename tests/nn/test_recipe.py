@@ -1,0 +1,182 @@
+"""Recipes and configurations: what they read, and how they refuse."""
+
+import json
+import tomllib
+
+import pytest
+
+from cleft.errors import InputError, RecipeError
+from cleft.nn.config import NetworkConfig
+from cleft.nn.recipe import DataConfig, TrainingConfig, parse_recipe, read_recipe
+from cleft.nn.tables import from_table
+from tests.nn.conftest import ROOT
+
+DATA = {"syntax": {"train": "train.mrg"}}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*.toml")), ids=lambda p: p.stem)
+def test_every_recipe_of_the_repository_can_be_read(path):
+    recipe = read_recipe(path)
+    assert recipe.name == path.stem
+    assert parse_recipe(json.loads(json.dumps(recipe.to_table()))) == recipe
+
+
+def test_the_defaults_are_the_papers():
+    paper = read_recipe(ROOT / "recipes" / "paper-syntax.toml")
+    default = parse_recipe({"data": DATA})
+    for config, other in ((paper.network, default.network), (paper.training, default.training)):
+        shared = {"recurrent_dropout", "beam", "patience"}
+        one, two = vars(config), vars(other)
+        assert {key: one[key] for key in one if key not in shared} == {
+            key: two[key] for key in two if key not in shared
+        }
+
+
+def test_a_configuration_survives_json_and_toml():
+    config = NetworkConfig(tasks=("discourse", "syntax"), encoder_hidden=30, dummy="one")
+    assert NetworkConfig.from_table(json.loads(json.dumps(config.to_table()))) == config
+    text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in config.to_table().items())
+    assert NetworkConfig.from_table(tomllib.loads(text)) == config
+
+
+def test_tasks_are_those_that_have_data():
+    recipe = parse_recipe({"data": {"discourse": {"train": ["a", "b"]}, **DATA}})
+    assert recipe.network.tasks == ("syntax", "discourse")
+    assert recipe.data["discourse"].train == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            {"network": {"encoder_hiden": 3}},
+            "network.encoder_hiden: no such key; did you mean 'encoder_hidden'",
+        ),
+        ({"network": {"zzz": 3}}, "network.zzz: no such key; known keys: tasks"),
+        (
+            {"network": {"encoder_hidden": "big"}},
+            "network.encoder_hidden: expected a whole number, found 'big'",
+        ),
+        (
+            {"network": {"encoder_hidden": True}},
+            "network.encoder_hidden: expected a whole number, found True",
+        ),
+        ({"network": {"encoder_hidden": 0}}, "network.encoder_hidden: expected 1 or more, found 0"),
+        (
+            {"network": {"mlp_dropout": 1.0}},
+            "network.mlp_dropout: expected at least 0 and less than 1",
+        ),
+        (
+            {"network": {"encoder": "cnn"}},
+            "network.encoder: expected one of 'lstm', 'transformer', found 'cnn'",
+        ),
+        ({"network": {"encoder": "transformer"}}, "network.transformer: expected the path"),
+        ({"network": {"encoder_layers": 0}}, "network.encoder_layers: expected 1 or more for"),
+        ({"network": {"casing_size": 2}}, "network.casing_size: expected 0 for"),
+        ({"network": {"word_size": 0, "char_size": 0}}, "network.word_size: expected words or"),
+        ({"network": {"char_hidden": 0}}, "network.char_hidden: expected 1 or more"),
+        ({"network": {"edu_boundaries": "loss"}}, "network.edu_boundaries: expected 'none'"),
+        ({"network": {"tasks": ["syntax", "syntax"]}}, "network.tasks: expected one or both"),
+        ({"network": {"tasks": ["discourse"]}}, "data: expected a table for each"),
+        ({"network": {"tasks": ["discourse"], "tags": True}}, "network.tags: expected false"),
+        ({"network": {"tasks": 3}}, "network.tasks: expected a list, found 3"),
+        ({"network": 3}, "network: expected a table, found 3"),
+        ({"training": {"epochs": 0}}, "training.epochs: expected more than 0, found 0"),
+        (
+            {"training": {"clip": -1}},
+            "training.clip: expected a finite number, 0 or more, found -1",
+        ),
+        (
+            {"training": {"learning_rate": float("nan")}},
+            "training.learning_rate: expected a finite",
+        ),
+        ({"training": {"betas": [0.9]}}, "training.betas: expected a list of 2"),
+        ({"training": {"betas": [0.9, 1.0]}}, "training.betas: expected two numbers"),
+        ({"training": {"average": 1.0}}, "training.average: expected less than 1"),
+        ({"vocabulary": {"min_count": 0}}, "vocabulary.min_count: expected 1 or more"),
+        ({"vocabulary": {"vectors_limit": -1}}, "vocabulary.vectors_limit: expected 0 or more"),
+        ({"data": {}}, "data: expected a table"),
+        ({"data": {"syntax": {}}}, "data.syntax.train: expected a value, found none"),
+        ({"data": {"syntax": {"train": []}}}, "data.syntax.train: expected at least one file"),
+        (
+            {"data": {"syntax": {"train": "a", "clean": "b"}}},
+            "data.syntax.clean: expected one of none, ptb",
+        ),
+        (
+            {"data": {"syntax": {"train": "a", "limit": -1}}},
+            "data.syntax.limit: expected 0 or more",
+        ),
+        (
+            {"data": {"syntax": {"train": "a", "repeat": 0}}},
+            "data.syntax.repeat: expected 1 or more",
+        ),
+        ({"seed": -1}, "seed: expected 0 or more"),
+        ({"sed": 1}, "sed: no such key; known keys: data"),
+        ({"name": 7}, "name: expected a string, found 7"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_bad_recipe_names_the_key_and_what_was_expected_and_found(table, message):
+    with pytest.raises(RecipeError) as caught:
+        parse_recipe({"data": DATA, **table})
+    assert str(caught.value).startswith(message)
+
+
+def test_settings_are_put_over_the_recipe(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('[data.syntax]\ntrain = "a.mrg"\n')
+    recipe = read_recipe(
+        path,
+        [
+            "training.epochs=3",
+            "data.syntax.dev=b.mrg",
+            "training.betas=[0.8, 0.9]",
+            "network.tags=true",
+        ],
+    )
+    assert recipe.training.epochs == 3
+    assert recipe.data["syntax"].dev == ("b.mrg",)
+    assert recipe.training.betas == (0.8, 0.9)
+    assert recipe.network.tags
+    assert recipe.name == "mine"
+
+
+@pytest.mark.parametrize("setting", ["epochs", "=3", "training..epochs=3"])
+def test_a_setting_that_is_no_setting_is_refused(setting, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("")
+    with pytest.raises(RecipeError, match="--set: expected key=value"):
+        read_recipe(path, [setting])
+
+
+def test_a_setting_below_a_value_is_refused(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("seed = 1\n")
+    with pytest.raises(RecipeError, match=r"--set seed.x: expected a table, found 1"):
+        read_recipe(path, ["seed.x=2"])
+
+
+def test_errors_name_the_file(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("[network]\nx = 1\n[data.syntax]\ntrain = 'a'\n")
+    with pytest.raises(RecipeError, match=r"mine.toml: network.x: no such key"):
+        read_recipe(path)
+    path.write_text("[network\n")
+    with pytest.raises(RecipeError, match=r"mine.toml: not TOML"):
+        read_recipe(path)
+    with pytest.raises(InputError, match="no such file"):
+        read_recipe(tmp_path / "none.toml")
+
+
+def test_whole_numbers_stand_for_numbers_and_one_string_for_a_list():
+    assert TrainingConfig(clip=1).clip == 1
+    config = from_table(TrainingConfig, {"clip": 1}, "training")
+    assert config.clip == 1.0
+    assert isinstance(config.clip, float)
+    assert from_table(DataConfig, {"train": "a"}, "data").train == ("a",)
+
+
+def test_a_recipe_is_frozen():
+    recipe = parse_recipe({"data": DATA})
+    with pytest.raises(AttributeError):
+        recipe.seed = 2  # type: ignore[misc]

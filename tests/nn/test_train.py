@@ -1,0 +1,308 @@
+"""Training end to end on invented trees: by heart, resumed, in parallel, interrupted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from cleft.errors import ModelError, RecipeError
+from cleft.nn.checkpoint import load_checkpoint, load_model
+from cleft.nn.evaluate import evaluate, parse_sentences
+from cleft.nn.recipe import Recipe, read_recipe
+from cleft.nn.train import train
+from cleft.search import search
+from cleft.tasks import DISCOURSE, SyntaxTask
+from tests.nn.conftest import ROOT, invented, write_bert
+
+NO_DROPOUT = [f"network.{part}_dropout=0.0" for part in ("embed", "encoder", "decoder", "mlp")]
+NO_DEV = {task: f"data.{task}.dev=[]" for task in ("syntax", "discourse")}
+
+
+@pytest.fixture(autouse=True)
+def _at_root_on_one_thread(monkeypatch):
+    """Recipes are relative to the root; a fixed number of threads makes runs equal."""
+    monkeypatch.chdir(ROOT)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def tiny(task: str, *settings: str) -> Recipe:
+    return read_recipe(f"recipes/tiny-{task}.toml", settings)
+
+
+def lines(directory: Path, kind: str = "step") -> list[dict]:
+    found = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+    return [line for line in found if line["kind"] == kind]
+
+
+BY_HEART = [*NO_DROPOUT, "training.epochs=60", "training.dev_every=60", "training.batch_tokens=150"]
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_twenty_trees_are_learnt_by_heart_and_parsed_back_exactly(task, tmp_path):
+    recipe = tiny(task, *BY_HEART, f"data.{task}.limit=20", "training.learning_rate=0.01")
+    train(recipe, tmp_path)
+    steps = lines(tmp_path)
+    assert all(abs(line["loss"]) < 100 for line in steps)
+    assert steps[-1]["split"] < 0.02
+    assert steps[-1]["label"] < 0.02
+    scorer = load_model(tmp_path / "best")
+    gold = invented(task)[:20]
+    kind = DISCOURSE
+    if task == "syntax":
+        config = scorer.network.config
+        kind = SyntaxTask(branching=config.branching, dummy=config.dummy)
+    found = search(scorer, [sentence.words for sentence in gold], kind)
+    if task == "syntax":
+        assert [result[0].tree for result in found] == [sentence.tree for sentence in gold]
+    else:
+        shapes = [result[0].derivation for result in found]
+        assert shapes == [DISCOURSE.derive(sentence.tree) for sentence in gold]
+
+
+def test_both_tasks_are_learnt_by_one_encoder(tmp_path):
+    recipe = tiny("joint", *NO_DROPOUT, "training.epochs=40", "training.batch_tokens=150")
+    summary = train(recipe, tmp_path)
+    steps = lines(tmp_path)
+    assert {line["task"] for line in steps} == {"syntax", "discourse"}
+    first = {task: next(s for s in steps if s["task"] == task)["loss"] for task in NO_DEV}
+    last = {task: next(s for s in reversed(steps) if s["task"] == task)["loss"] for task in NO_DEV}
+    assert all(last[task] < 0.2 * first[task] for task in NO_DEV)
+    assert set(summary["best"]["dev"]) == {"syntax", "discourse"}
+    mean = (
+        summary["best"]["dev"]["syntax"]["f1"] + summary["best"]["dev"]["discourse"]["relation"]
+    ) / 2
+    assert summary["best"]["score"] == pytest.approx(mean)
+    scorer = load_model(tmp_path / "best")
+    dev = invented("syntax", "dev")
+    scores = evaluate(scorer, "syntax", dev, metric="collins", beam=3)
+    assert scores["f1"] > 20
+    assert scores["errors"] == 0
+    trees, tags = parse_sentences(scorer, "discourse", invented("discourse", "dev"))
+    assert len(trees) == 5
+    assert tags == (0, 0)
+
+
+def test_a_run_leaves_its_record(tmp_path):
+    recipe = tiny("syntax", "training.epochs=2", "training.dev_every=1", "training.average=0.9")
+    train(recipe, tmp_path)
+    run = json.loads((tmp_path / "run.json").read_text())
+    assert run["status"] == "done"
+    assert run["seed"] == 1
+    assert run["recipe"] == json.loads(json.dumps(recipe.to_table()))
+    assert set(run["data"]) == {"tests/data/invented-train.mrg", "tests/data/invented-dev.mrg"}
+    assert all(len(value) == 64 for value in run["data"].values())
+    assert run["versions"]["torch"] == torch.__version__
+    assert [line["epoch"] for line in run["epochs"]] == [1, 2]
+    assert run["hours"] > 0
+    assert (tmp_path / "curve.svg").read_text().startswith("<svg")
+    config = json.loads((tmp_path / "best" / "config.json").read_text())
+    assert config["network"] == run["recipe"]["network"]
+    assert config["best"] == run["best"]
+
+
+def test_a_run_without_dev_keeps_its_last_model(tmp_path):
+    empty = tmp_path / "empty.mrg"
+    empty.write_text("\n")
+    for name, setting in (("none", NO_DEV["syntax"]), ("empty", f'data.syntax.dev="{empty}"')):
+        recipe = tiny("syntax", setting, "training.epochs=2", "training.dev_every=1")
+        summary = train(recipe, tmp_path / name)
+        assert summary["best"] == {
+            "epoch": 2,
+            "step": summary["best"]["step"],
+            "score": 0.0,
+            "dev": {},
+        }
+        tensors, _ = load_checkpoint(tmp_path / name)
+        best = load_file(tmp_path / name / "best" / "model.safetensors")
+        assert all(torch.equal(tensors[f"model.{key}"], value) for key, value in best.items())
+
+
+def test_words_start_from_vectors_if_the_recipe_names_some(tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    rows = {"heron": 1.0, "unseen": 2.0, "beyond": 3.0}
+    vectors.write_text("".join(f"{word} {' '.join([str(x)] * 32)}\n" for word, x in rows.items()))
+    settings = [f'vocabulary.vectors="{vectors}"', "vocabulary.vectors_limit=2"]
+    recipe = tiny("syntax", *settings, "training.epochs=1", NO_DEV["syntax"])
+    summary = train(recipe, tmp_path / "run")
+    assert str(vectors) in summary["data"]
+    words = load_model(tmp_path / "run" / "best").vocabulary.words
+    assert "unseen" in words
+    assert "beyond" not in words
+
+
+def test_patience_ends_a_run_that_gets_no_better(tmp_path):
+    # With a learning rate of next to nothing every epoch scores the same.
+    recipe = tiny(
+        "syntax", "training.learning_rate=1e-12", "training.patience=2", "training.dev_every=1"
+    )
+    summary = train(recipe, tmp_path)
+    assert len(lines(tmp_path, "epoch")) < 10
+    assert summary["best"]["epoch"] == 1
+
+
+def test_an_output_directory_with_a_run_is_not_overwritten(tmp_path):
+    recipe = tiny("syntax", "training.epochs=1", NO_DEV["syntax"])
+    train(recipe, tmp_path)
+    with pytest.raises(RecipeError, match=r"a run in the output directory already.*--resume"):
+        train(recipe, tmp_path)
+
+
+def test_a_run_that_stopped_before_its_first_checkpoint_starts_anew(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"kind": "step", "step": 1, "epoch": 1, "loss": 7}\n')
+    train(tiny("syntax", "training.epochs=1", NO_DEV["syntax"]), tmp_path, resume=True)
+    found = [line["step"] for line in lines(tmp_path)]
+    assert found == list(range(1, len(found) + 1))
+    assert lines(tmp_path)[0]["loss"] != 7
+
+
+def test_a_run_is_not_resumed_with_another_network(tmp_path):
+    train(tiny("syntax", "training.epochs=1", NO_DEV["syntax"]), tmp_path)
+    other = tiny("syntax", "training.epochs=2", NO_DEV["syntax"], "network.word_size=16")
+    with pytest.raises(RecipeError, match=r"network: expected .* as the run began"):
+        train(other, tmp_path, resume=True)
+
+
+def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
+    recipe = tiny("syntax", "training.learning_rate=1e30", NO_DEV["syntax"])
+    with pytest.raises(ModelError, match=r"the loss is (nan|inf).*learning_rate"):
+        train(recipe, tmp_path)
+
+
+@pytest.mark.parametrize("average", [0.0, 0.95])
+def test_a_run_in_two_parts_is_the_run_in_one(average, tmp_path):
+    settings = [f"training.average={average}", "training.dev_every=1"]
+    train(tiny("joint", *settings, "training.epochs=3"), tmp_path / "one")
+    train(tiny("joint", *settings, "training.epochs=1"), tmp_path / "two")
+    train(tiny("joint", *settings, "training.epochs=3"), tmp_path / "two", resume=True)
+    assert lines(tmp_path / "one") == lines(tmp_path / "two")
+    one, two = (load_checkpoint(tmp_path / name) for name in ("one", "two"))
+    assert one[0].keys() == two[0].keys()
+    assert all(torch.equal(one[0][key], two[0][key]) for key in one[0])
+    assert one[1]["best"] == two[1]["best"]
+
+
+def test_fine_tuning_resumes_with_its_own_rates(tmp_path):
+    bert = write_bert(tmp_path / "bert")
+    settings = [
+        "network.encoder=transformer",
+        f'network.transformer="{bert}"',
+        "network.transformer_frozen=false",
+        "network.encoder_layers=0",
+        "training.schedule=linear",
+        "training.warmup_steps=3",
+        "training.weight_decay=0.01",
+        "training.dev_every=1",
+        "training.threads=1",
+    ]
+    # The linear schedule ends with the last epoch, so both parts must know it.
+    train(tiny("discourse", *settings, "training.epochs=2"), tmp_path / "one")
+    interrupt_after(5, tiny("discourse", *settings, "training.epochs=2"), tmp_path / "two")
+    train(tiny("discourse", *settings, "training.epochs=2"), tmp_path / "two", resume=True)
+    assert lines(tmp_path / "one") == lines(tmp_path / "two")
+    scorer = load_model(tmp_path / "two" / "best")
+    assert len(search(scorer, [["the", "heron", "waited"]], DISCOURSE)[0]) == 1
+
+
+def interrupt_after(steps: int, recipe: Recipe, output: Path) -> None:
+    """Train in this process until a step is done, then interrupt as Ctrl-C would."""
+    from cleft.nn.rundir import RunDirectory
+
+    record = RunDirectory.record
+
+    def recording(self, line):
+        record(self, line)
+        if line["step"] == steps and line["kind"] == "step":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    RunDirectory.record = recording  # type: ignore[method-assign]
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            train(recipe, output)
+    finally:
+        RunDirectory.record = record  # type: ignore[method-assign]
+
+
+def test_an_interrupt_saves_a_checkpoint_to_go_on_from(tmp_path):
+    settings = ["training.epochs=2", NO_DEV["syntax"]]
+    interrupt_after(3, tiny("syntax", *settings), tmp_path)
+    assert load_checkpoint(tmp_path)[1]["step"] == 3
+    assert json.loads((tmp_path / "run.json").read_text())["status"] == "interrupted"
+    train(tiny("syntax", *settings), tmp_path, resume=True)
+    assert [line["step"] for line in lines(tmp_path)] == list(range(1, len(lines(tmp_path)) + 1))
+
+
+def cleft_train(output: Path, *settings: str, resume: bool = False) -> list[str]:
+    command = [sys.executable, "-W", "error", "-m", "cleft", "train", "recipes/tiny-joint.toml"]
+    command += ["--output", str(output), *(["--resume"] if resume else [])]
+    return command + [part for setting in settings for part in ("--set", setting)]
+
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+def is_inside_second_epoch(path: Path) -> bool:
+    if not path.exists():
+        return False
+    counters = json.loads(path.read_text())
+    return counters["epoch"] == 1 and counters["done"] > 0
+
+
+def test_a_killed_run_resumes_bit_for_bit(tmp_path):
+    # Saving now and then puts some steps after the last checkpoint: those are lost.
+    settings = ["training.epochs=4", "training.dev_every=2", "training.checkpoint_minutes=0.0005"]
+    settings.append("training.batch_tokens=40")
+    process = subprocess.Popen(
+        cleft_train(tmp_path / "killed", *settings),
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while not is_inside_second_epoch(tmp_path / "killed" / "checkpoint.json"):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert is_inside_second_epoch(tmp_path / "killed" / "checkpoint.json")
+    resumed = cleft_train(tmp_path / "killed", *settings, resume=True)
+    subprocess.run(resumed, cwd=ROOT, env=ENVIRONMENT, check=True, capture_output=True)
+    train(tiny("joint", *settings), tmp_path / "whole")
+    assert lines(tmp_path / "killed") == lines(tmp_path / "whole")
+    one, two = (load_checkpoint(tmp_path / name)[0] for name in ("killed", "whole"))
+    assert all(torch.equal(one[key], two[key]) for key in two)
+
+
+def test_two_processes_train_as_one_does(tmp_path):
+    settings = [*NO_DROPOUT, *NO_DEV.values(), "training.precision=64-true", "training.epochs=3"]
+    # Adam's epsilon must be above the rounding noise of gradients that are truly zero.
+    settings += ["training.epsilon=1e-8", "training.accelerator=cpu"]
+    train(tiny("joint", *settings), tmp_path / "one")
+    command = cleft_train(tmp_path / "two", *settings, "training.devices=2")
+    subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, check=True, capture_output=True, timeout=300)
+    one, counters = load_checkpoint(tmp_path / "one")
+    two, _ = load_checkpoint(tmp_path / "two")
+    assert counters["step"] >= 20
+    weights = [key for key in one if key.startswith("model.")]
+    assert one[weights[0]].dtype == torch.float64
+    assert max(float((one[key] - two[key]).abs().max()) for key in weights) < 1e-8
+    for first, second in zip(lines(tmp_path / "one"), lines(tmp_path / "two"), strict=True):
+        assert first["loss"] == pytest.approx(second["loss"], rel=1e-6)
+        assert first["tokens"] == second["tokens"]
+
+
+def test_mixed_precision_trains(tmp_path):
+    recipe = tiny("syntax", "training.precision=bf16-mixed", "training.epochs=3", NO_DEV["syntax"])
+    train(recipe, tmp_path)
+    found = [line["loss"] for line in lines(tmp_path)]
+    assert found[-1] < found[0]

@@ -1,0 +1,173 @@
+"""Transformers from a local directory: pieces, windows, layers, and never an exception."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cleft.errors import InputError
+from cleft.nn.batches import collate
+from cleft.nn.config import NetworkConfig
+from cleft.nn.transformer import Pieces, ScalarMix, load_pieces, load_transformer
+from cleft.nn.windows import make_windows, window_starts
+from tests.nn.conftest import BOTH, Bench, write_bert
+
+
+def bench(bert, **changes) -> Bench:
+    table = {**BOTH, "encoder": "transformer", "transformer": str(bert), "transformer_layers": 2}
+    config = NetworkConfig(**{**table, **changes})
+    return Bench(config, load_transformer(str(bert)), load_pieces(str(bert)))
+
+
+FROZEN = {"transformer_frozen": True, "casing_size": 3}
+TUNED = {"transformer_frozen": False, "encoder_layers": 0}
+
+
+class Marks:
+    begin, end, pad, limit = 101, 102, 0, 10
+
+
+@given(st.integers(1, 200), st.integers(2, 30))
+def test_windows_cover_all_pieces_and_only_those(count, room):
+    starts = window_starts(count, room)
+    covered = set().union(*(range(start, min(start + room, count)) for start in starts))
+    assert covered == set(range(count))
+    assert all(start < count for start in starts)
+
+
+@given(st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=9), min_size=1, max_size=4))
+def test_every_piece_of_every_word_is_found_where_it_stands(sizes):
+    lengths = np.array([len(row) for row in sizes])
+    kinds = np.zeros((len(sizes), lengths.max() + 2), dtype=np.int64)
+    pieces: list[list[int]] = []
+    for row, counts in enumerate(sizes):
+        for column, count in enumerate(counts, start=1):
+            kinds[row, column] = len(pieces)
+            pieces.append([1000 * len(pieces) + n for n in range(count)])
+    windows = make_windows(kinds, lengths, pieces, Marks())
+    assert windows.ids.shape[1] <= Marks.limit
+    flat = windows.ids.flatten()[windows.source].tolist()
+    found: dict[int, list[int]] = {}
+    for piece, target in zip(flat, windows.target.tolist(), strict=True):
+        found.setdefault(target, []).append(piece)
+    width = kinds.shape[1]
+    for row, counts in enumerate(sizes):
+        assert found.pop(row * width) == [Marks.begin]
+        assert found.pop(row * width + len(counts) + 1) == [Marks.end]
+        for column in range(1, len(counts) + 1):
+            assert found.pop(row * width + column) == pieces[kinds[row, column]]
+    assert not found
+
+
+def test_pieces_of_a_long_sentence_come_from_the_middle_of_a_window():
+    kinds = np.array([[0, 0, 0]])
+    windows = make_windows(kinds, np.array([1]), [list(range(40))], Marks())
+    offsets = (windows.source % windows.ids.shape[1])[1:-1]
+    inner = offsets[4:-4]
+    assert int(inner.min()) >= 2
+    assert int(inner.max()) <= 7
+
+
+@pytest.mark.parametrize("changes", [FROZEN, TUNED], ids=["frozen", "tuned"])
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_it_trains_frozen_under_a_bilstm_and_fine_tuned_without_one(bert, changes, task):
+    made = bench(bert, **changes)
+    made.network.train()
+    losses = made.network.losses(collate(made.examples(task), made.featurise))
+    sum(value / count for value, count in losses.values()).backward()
+    inner = made.network.encoder.context.transformer.model
+    gradients = [p.grad for p in inner.parameters() if p.grad is not None]
+    assert bool(gradients) is not changes["transformer_frozen"]
+
+
+def test_a_frozen_transformer_does_not_drop_and_is_not_trained(bert):
+    made = bench(bert, **FROZEN)
+    made.network.train()
+    context = made.network.encoder.context
+    assert not context.transformer.model.training
+    inputs = made.featurise([["the", "grey", "heron"]])
+    assert torch.equal(
+        context.transformer(inputs.windows, (1, 5)), context.transformer(inputs.windows, (1, 5))
+    )
+    assert not any(p.requires_grad for p in context.transformer.model.parameters())
+
+
+@pytest.mark.parametrize("changes", [FROZEN, TUNED], ids=["frozen", "tuned"])
+def test_odd_words_and_long_sentences_are_encoded_whatever_they_are(bert, changes):
+    made = bench(bert, **changes)
+    sentences = [
+        ["a"],
+        ["\x00", "\u200b", "the", "\ufffd", ""],
+        ["supercalifragilisticexpialidocious" * 5, "rained"],
+        ["the", "heron", "waited"] * 60,
+        ["\U0001f600", "日本語", "naïve"],
+    ]
+    encoded = made.scorer.encode(sentences)
+    for row, sentence in enumerate(sentences):
+        assert bool(torch.isfinite(encoded.encoding.boundaries[row, : len(sentence) + 1]).all())
+        alone = made.scorer.encode([sentence]).encoding
+        torch.testing.assert_close(
+            alone.boundaries[0],
+            encoded.encoding.boundaries[row, : len(sentence) + 1],
+            rtol=1e-4,
+            atol=1e-5,
+        )
+
+
+def test_a_word_is_the_mean_of_its_pieces_and_marks_are_the_models_own(bert):
+    made = bench(bert, **TUNED, transformer_layers=1)
+    pieces: Pieces = made.featurise.pieces
+    assert pieces.pieces("rained") == pieces.tokenizer.convert_tokens_to_ids(["ra", "##in", "##ed"])
+    inputs = made.featurise([["rained", "the"]])
+    words = made.network.encoder.context.transformer(inputs.windows, (1, 4))
+    ids = [pieces.begin, *pieces.pieces("rained"), *pieces.pieces("the"), pieces.end]
+    model = made.network.encoder.context.transformer.model
+    with torch.no_grad():
+        states = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+    expected = torch.stack([states[0], states[1:4].mean(0), states[4], states[5]])
+    torch.testing.assert_close(words[0], expected)
+    boundaries = made.network.encoder(inputs).boundaries[0]
+    half = words.shape[-1] // 2
+    torch.testing.assert_close(boundaries[1], torch.cat([words[0, 1, :half], words[0, 2, half:]]))
+
+
+def test_a_word_without_pieces_is_one_unknown_piece(bert):
+    pieces = load_pieces(str(bert))
+    assert pieces.pieces("\x00") == [pieces.unknown]
+    assert pieces.pieces("") == [pieces.unknown]
+
+
+def test_casing_reaches_the_boundaries_of_an_uncased_transformer(bert):
+    told = bench(bert, **{**TUNED, "casing_size": 4})
+    untold = bench(bert, **TUNED)
+    for made, same in ((told, False), (untold, True)):
+        one = made.scorer.encode([["the", "heron"]]).encoding.boundaries
+        two = made.scorer.encode([["THE", "heron"]]).encoding.boundaries
+        assert torch.allclose(one, two) is same
+
+
+def test_a_scalar_mix_starts_as_the_mean():
+    layers = [torch.full((2, 3), value) for value in (1.0, 2.0, 6.0)]
+    torch.testing.assert_close(ScalarMix(3)(layers), torch.full((2, 3), 3.0))
+
+
+def test_a_directory_that_is_not_there_is_a_clear_error(tmp_path):
+    with pytest.raises(
+        InputError, match=r"expected a Hugging Face directory.*nothing is downloaded"
+    ):
+        load_transformer(str(tmp_path / "none"))
+
+
+def test_weights_other_than_safetensors_are_refused(tmp_path):
+    directory = write_bert(tmp_path / "model")
+    (directory / "model.safetensors").rename(directory / "pytorch_model.bin")
+    with pytest.raises(InputError, match=r"model\.safetensors"):
+        load_transformer(str(directory))
+
+
+def test_a_directory_without_a_tokenizer_is_a_clear_error(tmp_path):
+    directory = write_bert(tmp_path / "model")
+    (directory / "config.json").write_text('{"model_type": "no-such-model"}')
+    with pytest.raises(InputError, match="cannot load the tokenizer"):
+        load_pieces(str(directory))
