@@ -26,3 +26,10 @@ def shared() -> Path:
 def everything() -> bool:
     """Whether tests on real data take all of it (make test-all) or a fixed sample."""
     return os.environ.get("CLEFT_TEST_ALL") == "1"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that uses the treebanks, so that `make test-all` finds it."""
+    for item in items:
+        if "shared" in getattr(item, "fixturenames", ()):
+            item.add_marker("shared")
