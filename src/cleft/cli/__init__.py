@@ -19,7 +19,17 @@ from cleft.errors import CleftError
 
 __all__ = ["main"]
 
-COMMANDS = ("demo", "evaluate", "convert", "sentences", "draw", "train")
+COMMANDS = (
+    "demo",
+    "evaluate",
+    "convert",
+    "sentences",
+    "draw",
+    "train",
+    "ablate",
+    "results",
+    "export",
+)
 
 
 class Parser(argparse.ArgumentParser):

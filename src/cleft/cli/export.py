@@ -1,0 +1,86 @@
+"""`cleft export`: a trained model as a directory that runs without PyTorch."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from cleft.errors import UsageError
+
+__all__ = ["add", "run"]
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "export",
+        help="turn a trained model into one that runs without PyTorch",
+        description="Export a model that 'cleft train' wrote (its output directory, or best/ in "
+        "it) to a new directory that 'cleft parse' and cleft.load() read. docs/models.md "
+        "describes the directory.",
+    )
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")
+    parser.add_argument("model", metavar="MODEL_DIR", help="the directory to write; must be new")
+    parser.add_argument(
+        "--int8",
+        action="store_true",
+        help="8-bit weights; refused if dev F1 falls by more than 0.2 (needs --dev)",
+    )
+    parser.add_argument(
+        "--dev",
+        action="append",
+        default=[],
+        metavar="TASK=FILE",
+        help="dev trees to compare --int8 on, as in syntax=dev.mrg; may repeat",
+    )
+    parser.add_argument(
+        "--clean", default="ptb", help="how the dev trees are cleaned (default: ptb)"
+    )
+    for name, what in (
+        ("name", "the model's name"),
+        ("licence", "the licence of the weights"),
+        ("language", "the language's code, as in en"),
+    ):
+        parser.add_argument(f"--{name}", help=what)
+    parser.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="what the model was trained on, for people; may repeat",
+    )
+    parser.add_argument(
+        "--card", metavar="FILE", help="a Markdown file about the model, kept in it"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Export, and say what was written."""
+    try:
+        from cleft.nn.export import ExportOptions, export
+        from cleft.nn.quality import dev_sentences
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"exporting needs the package {error.name!r}", hint="pip install 'cleft[train]'"
+        ) from error
+    if args.int8 and not args.dev:
+        raise UsageError("--int8 needs dev trees to see what it costs", hint="give --dev TASK=FILE")
+    about = {
+        name: value
+        for name in ("name", "licence", "language")
+        if (value := getattr(args, name)) is not None
+    }
+    if args.data:
+        about["training_data"] = args.data
+    options = ExportOptions(
+        int8=args.int8,
+        about=about,
+        card=args.card,
+        dev=dev_sentences(args.dev, clean=args.clean),
+    )
+    folder = export(args.checkpoint, args.model, options)
+    size = sum(path.stat().st_size for path in Path(folder).iterdir())
+    print(f"{folder}: {size / 1e6:.1f} MB")
+    return 0

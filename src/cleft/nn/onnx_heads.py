@@ -1,0 +1,251 @@
+"""One task's head as ONNX graphs: memory, step, labels; and the part-of-speech head.
+
+- memory: boundaries in, all that depends on a boundary alone out;
+- step: one step of the decoder for all open hypotheses, and the pointer;
+- labels: the label scores of chosen spans or splits.
+
+The keys are never copied for a hypothesis: hypotheses come grouped by
+sentence, and one product serves all of a sentence's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cleft.nn.heads import BoundaryMarker, SpanLabels, SplitHead, SplitLabels
+from cleft.nn.layers import Biaffine, Lstm, Mlp
+from cleft.nn.network import Tagger
+from cleft.nn.onnx_build import BOOL, FLOAT, INT, Array, Graph
+from cleft.nn.onnx_encoder import array
+
+__all__ = ["labels_graph", "memory_graph", "step_graph", "tags_graph"]
+
+
+def _gates(weight: Array) -> Array:
+    """The three gates that are logistic first, the new value last: two activations, not four."""
+    enter, forget, value, leave = np.split(weight, 4)
+    return np.concatenate([enter, forget, leave, value])
+
+
+def _mlp(graph: Graph, x: str, mlp: Mlp, *, bound: float | None = None) -> str:
+    weight, bias = array(mlp.linear.weight), array(mlp.linear.bias)
+    return graph.leaky(graph.linear(x, weight, bias, bound=bound))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def memory_graph(head: SplitHead, size: int, *, int8: bool = False) -> bytes:
+    """Boundaries (sentences · (n + 1), size) in, the head's memory out.
+
+    `real` (sentences, n + 1) is true at the boundaries of a sentence.
+    """
+    graph = Graph("memory", int8=int8)
+    x = graph.input("boundaries", FLOAT, ["boundaries", size])
+    summary = graph.input("summary", FLOAT, ["sentences", size])
+    real = graph.input("real", BOOL, ["sentences", "width"])
+    shape = graph.op("Shape", real)
+    marks = _marks(graph, x, real, shape, head.marker) if head.span.marks else ""
+    left, right = _span_gates(graph, x, marks, head)
+    graph.output("left_gates", left)
+    graph.output("right_gates", right)
+    _keys(graph, x, marks, real, head)
+    cell = graph.linear(summary, array(head.start.weight), array(head.start.bias))
+    graph.output("cell", cell)
+    graph.output("hidden", graph.op("Tanh", cell))
+    for name, value in zip(("label_left", "label_right"), _label_ends(graph, x, head), strict=True):
+        graph.output(name, value)
+    return graph.to_bytes()
+
+
+def _marks(graph: Graph, x: str, real: str, shape: str, marker: BoundaryMarker | None) -> str:
+    """The chance that an EDU ends at a boundary, (sentences, n + 1); 0 beyond the sentence."""
+    assert marker is not None
+    logits = graph.linear(_mlp(graph, x, marker.mlp), *_weights(marker.score))
+    chances = graph.op("Reshape", graph.op("Sigmoid", logits), shape)
+    return graph.op("Mul", chances, graph.op("Cast", real, to=FLOAT))
+
+
+def _weights(linear: object) -> tuple[Array, Array]:
+    return array(linear.weight), array(linear.bias)  # type: ignore[attr-defined]
+
+
+def _span_gates(graph: Graph, x: str, marks: str, head: SplitHead) -> tuple[str, str]:
+    """Each end's share of the gates of the decoder's first layer; the bias is in the right's."""
+    span, layer = head.span, head.layers[0]
+    assert isinstance(layer, Lstm)
+    weight, bias = _gates(array(layer.weight_in)), _gates(array(layer.bias))
+    if span.beside:
+        assert isinstance(span.left, Mlp)
+        assert isinstance(span.right, Mlp)
+        width = span.left.linear.out_features
+        left = graph.linear(_mlp(graph, x, span.left), weight[:, :width])
+        right = graph.linear(_mlp(graph, x, span.right), weight[:, width : 2 * width], bias)
+    else:
+        # Two linear maps in a row are one.
+        width = weight.shape[1] - bool(marks)
+        first, (second, shift) = array(span.left.weight), _weights(span.right)  # type: ignore[arg-type]
+        inner = weight[:, :width]
+        left = graph.linear(x, inner @ first)
+        right = graph.linear(x, inner @ second, inner @ shift + bias)
+    if marks:
+        total = graph.op("CumSum", marks, graph.constant(np.int64(1)))
+        column = graph.floats(weight[:, -1:].T)
+        before = graph.reshape(graph.op("Sub", total, marks), -1, 1)
+        left = graph.op("Sub", left, graph.op("MatMul", graph.reshape(total, -1, 1), column))
+        right = graph.op("Add", right, graph.op("MatMul", before, column))
+    return left, right
+
+
+def _keys(graph: Graph, x: str, marks: str, real: str, head: SplitHead) -> None:
+    """Keys (sentences, pointer, n + 1) and offsets (sentences, 1, n + 1)."""
+    pointer = head.pointer
+    x = _mlp(graph, x, pointer.boundary)
+    weight, offset = array(pointer.weight), array(pointer.offset)
+    width = weight.shape[0]
+    keys = graph.linear(x, weight[:, :width])
+    offsets = graph.op("MatMul", x, graph.floats(offset[:width, None]))
+    if marks:
+        flat = graph.reshape(marks, -1, 1)
+        keys = graph.op("Add", keys, graph.op("MatMul", flat, graph.floats(weight[:, width:].T)))
+        offsets = graph.op("Add", offsets, graph.op("Mul", flat, graph.floats(offset[width:])))
+    sides = graph.op("Concat", graph.op("Shape", real), graph.numbers(width), axis=0)
+    keys = graph.op("Transpose", graph.op("Reshape", keys, sides), perm=[0, 2, 1])
+    graph.output("keys", keys)
+    offsets = graph.op("Reshape", offsets, graph.op("Shape", real))
+    offsets = graph.op("Where", real, offsets, graph.floats(-np.inf))
+    graph.output("offsets", graph.op("Unsqueeze", offsets, graph.numbers(1)))
+
+
+def _label_ends(graph: Graph, x: str, head: SplitHead) -> tuple[str, str]:
+    labels = head.labels
+    if isinstance(labels, SpanLabels):
+        return _mlp(graph, x, labels.left), _mlp(graph, x, labels.right)
+    assert isinstance(labels, SplitLabels)
+    size = labels.left.in_features // 2
+    both = np.concatenate([array(labels.left.weight), array(labels.right.weight)])
+    bias = np.concatenate([array(labels.left.bias), array(labels.right.bias)])
+    return graph.linear(x, both[:, :size]), graph.linear(x, both[:, size:], bias)
+
+
+# ---------------------------------------------------------------- step
+
+
+def step_graph(head: SplitHead, *, int8: bool = False) -> bytes:
+    """One step for every hypothesis (row).
+
+    `left`, `right` (rows) are the ends of spans as rows of the gates. `slots`
+    (sentences, most hypotheses) are the rows of each sentence, any row where
+    there are fewer; `places` (rows) say where in `slots` a row stands.
+    """
+    hidden, width = head.config.decoder_hidden, head.config.pointer_size
+    graph = Graph("step", int8=int8)
+    gates = [graph.input(f"{side}_gates", FLOAT, ["boundaries", 4 * hidden]) for side in SIDES]
+    ends = [graph.input(side, INT, ["rows"]) for side in SIDES]
+    keys = graph.input("keys", FLOAT, ["sentences", width, "width"])
+    offsets = graph.input("offsets", FLOAT, ["sentences", 1, "width"])
+    slots = graph.input("slots", INT, ["sentences", "most"])
+    places = graph.input("places", INT, ["rows"])
+    x = graph.op("Add", *(graph.gather(*pair) for pair in zip(gates, ends, strict=True)))
+    above = ""
+    for number, layer in enumerate(head.layers):
+        assert isinstance(layer, Lstm)
+        if number:
+            weight, bias = _gates(array(layer.weight_in)), _gates(array(layer.bias))
+            x = graph.linear(above, weight, bias, bound=1.0)
+        above = _lstm_step(graph, x, layer, number)
+    query = _mlp(graph, above, head.pointer.state, bound=1.0)
+    scores = graph.op("MatMul", graph.gather(query, slots), keys)
+    scores = graph.op("Add", scores, offsets)  # (sentences, most, n + 1)
+    flat = graph.op("Reshape", scores, _flat_shape(graph, scores))
+    graph.output("log_probs", graph.op("LogSoftmax", graph.gather(flat, places), axis=-1))
+    return graph.to_bytes()
+
+
+SIDES = ("left", "right")
+
+
+def _flat_shape(graph: Graph, scores: str) -> str:
+    last = graph.op("Slice", graph.op("Shape", scores), graph.numbers(2), graph.numbers(3))
+    return graph.op("Concat", graph.numbers(-1), last, axis=0)
+
+
+def _lstm_step(graph: Graph, x: str, layer: Lstm, number: int) -> str:
+    """One layer's step; its new state goes out, and is given back."""
+    size = layer.hidden
+    hidden = graph.input(f"hidden_{number}", FLOAT, ["rows", size])
+    cell = graph.input(f"cell_{number}", FLOAT, ["rows", size])
+    gates = graph.plus_linear(hidden, _gates(array(layer.weight_state)), x, bound=1.0)
+    three, value = graph.ops("Split", gates, graph.numbers(3 * size, size), results=2, axis=1)
+    enter, forget, leave = graph.ops(
+        "Split", graph.op("Sigmoid", three), graph.numbers(size, size, size), results=3, axis=1
+    )
+    kept = graph.op("Mul", forget, cell)
+    kept = graph.op("Add", kept, graph.op("Mul", enter, graph.op("Tanh", value)))
+    state = graph.op("Mul", leave, graph.op("Tanh", kept))
+    graph.output(f"new_hidden_{number}", state)
+    graph.output(f"new_cell_{number}", kept)
+    return state
+
+
+# ---------------------------------------------------------------- labels and tags
+
+
+def labels_graph(head: SplitHead, *, int8: bool = False) -> bytes:
+    """Log-probabilities (items, labels); the items' boundaries come as rows of the memory."""
+    graph = Graph("labels", int8=int8)
+    labels = head.labels
+    splits = isinstance(labels, SplitLabels)
+    width = labels.pair.linear.in_features // 2
+    size = width * (2 if splits else 1)
+    left = graph.input("label_left", FLOAT, ["boundaries", size])
+    right = graph.input("label_right", FLOAT, ["boundaries", size])
+    ends = [graph.input(name, INT, ["items"]) for name in ("first", "second")]
+    if splits:
+        middle, last = ends[1], graph.input("third", INT, ["items"])
+        x, y = (
+            graph.leaky(
+                graph.op(
+                    "Add",
+                    graph.slice(graph.gather(left, one), 1, start, start + width),
+                    graph.slice(graph.gather(right, two), 1, start, start + width),
+                )
+            )
+            for start, one, two in ((0, ends[0], middle), (width, middle, last))
+        )
+    else:
+        x, y = graph.gather(left, ends[0]), graph.gather(right, ends[1])
+    scores = _biaffine(graph, x, y, labels.pair, width)
+    graph.output("log_probs", graph.op("LogSoftmax", scores, axis=-1))
+    return graph.to_bytes()
+
+
+def _biaffine(graph: Graph, x: str, y: str, pair: Biaffine, width: int) -> str:
+    """Scores x W y + x u + y v + b for each label, (items, labels)."""
+    outputs = pair.outputs
+    # Labels last: the second product then runs along them.
+    weight = array(pair.weight).reshape(outputs, width, width).transpose(1, 0, 2)
+    mixed = graph.linear(y, weight.reshape(width * outputs, width))
+    mixed = graph.reshape(mixed, -1, width, outputs)
+    scores = graph.op("MatMul", graph.op("Unsqueeze", x, graph.numbers(1)), mixed)
+    linear, bias = array(pair.linear.weight), array(pair.linear.bias)
+    scores = graph.reshape(scores, -1, outputs)
+    scores = graph.plus_linear(x, linear[:, :width], scores)
+    rest = graph.linear(y, linear[:, width:], bias)
+    return graph.op("Add", scores, rest)
+
+
+def tags_graph(tagger: Tagger, size: int, *, int8: bool = False) -> bytes:
+    """Log-probabilities (tokens, tags); `tokens` are rows of the boundaries."""
+    graph = Graph("tags", int8=int8)
+    x = graph.input("boundaries", FLOAT, ["boundaries", size])
+    tokens = graph.input("tokens", INT, ["tokens"])
+    weight, bias = _weights(tagger.mlp.linear)
+    # Linear before the activation: each boundary's two shares are computed once.
+    before = graph.gather(graph.linear(x, weight[:, :size], bias), tokens)
+    after = graph.linear(x, weight[:, size:])
+    after = graph.gather(after, graph.op("Add", tokens, graph.constant(np.int64(1))))
+    inner = graph.leaky(graph.op("Add", before, after))
+    scores = graph.linear(inner, *_weights(tagger.score))
+    graph.output("log_probs", graph.op("LogSoftmax", scores, axis=-1))
+    return graph.to_bytes()

@@ -1,0 +1,192 @@
+"""A model's directory: which files it has, and that they are what they were.
+
+SHA256SUMS lists the checksum of every file, as the program sha256sum writes
+and checks it. A file is verified before anything is made of it. Nothing in a
+model is code: graphs are ONNX without outside data, tables are NumPy arrays
+without objects, the rest is JSON and text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cleft.errors import ModelError
+from cleft.runtime.manifest import CONFIG, Manifest
+from cleft.scorer import Floats
+
+__all__ = ["SUMS", "ModelDirectory", "checksum", "write_checksums"]
+
+SUMS = "SHA256SUMS"
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+SMALL = 64 << 20
+LARGE = 4 << 30
+"""The most bytes that a JSON or text file, and any other, may have."""
+
+OUTSIDE = b"\x0a\x08location"
+"""How an ONNX tensor begins to name the file that holds its data."""
+
+
+def checksum(data: Iterable[bytes]) -> str:
+    """The SHA-256 of bytes that come in blocks.
+
+    >>> checksum([b"cle", b"ft"])[:8]
+    '82ad5246'
+    """
+    digest = hashlib.sha256()
+    for block in data:
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def write_checksums(directory: Path) -> None:
+    """Write SHA256SUMS over all files of a directory."""
+    names = sorted(path.name for path in directory.iterdir() if path.name != SUMS)
+    lines = [f"{checksum([(directory / name).read_bytes()])}  {name}\n" for name in names]
+    (directory / SUMS).write_text("".join(lines), encoding="utf-8")
+
+
+class ModelDirectory:
+    """A model on disk; its manifest is read at once, its files when they are asked for."""
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path).expanduser()
+        if not self.path.is_dir():
+            what = "a file" if self.path.exists() else "nothing"
+            raise ModelError(
+                f"expected a model's directory, found {what}",
+                where=str(path),
+                hint="name a directory that 'cleft export' wrote",
+            )
+        # The format comes first: a newer one may list its files otherwise.
+        table = self._json(CONFIG, self._bytes(CONFIG, SMALL))
+        self.manifest = self._located(table)
+        self._verified(CONFIG, SMALL)
+
+    def _located(self, table: Any) -> Manifest:
+        try:
+            return Manifest.from_table(table)
+        except ModelError as error:
+            raise ModelError(
+                error.problem, where=str(self.path / error.where), hint=error.hint
+            ) from error
+
+    @cached_property
+    def sums(self) -> dict[str, str]:
+        """The checksum of every file, by name."""
+        text = self._bytes(SUMS, SMALL).decode("utf-8", "replace")
+        sums: dict[str, str] = {}
+        for number, line in enumerate(text.splitlines(), 1):
+            digest, _, name = line.partition("  ")
+            if not re.fullmatch("[0-9a-f]{64}", digest) or not NAME.fullmatch(name):
+                raise ModelError(
+                    f"line {number} is no checksum and plain file name: {line[:80]!r}",
+                    where=str(self.path / SUMS),
+                    hint="copy the model again",
+                )
+            sums[name] = digest
+        return sums
+
+    def has(self, name: str) -> bool:
+        """Whether the model lists a file of this name."""
+        return name in self.sums
+
+    def _bytes(self, name: str, most: int) -> bytes:
+        path = self.path / name
+        try:
+            size = path.stat().st_size
+            if size > most:
+                raise ModelError(f"{size} bytes, expected {most} at most", where=str(path))
+            return path.read_bytes()
+        except OSError as error:
+            missing = isinstance(error, FileNotFoundError)
+            problem = "no such file" if missing else f"cannot be read: {error.strerror}"
+            raise ModelError(problem, where=str(path), hint="copy the model again") from error
+
+    def _verified(self, name: str, most: int = LARGE) -> bytes:
+        data = self._bytes(name, most)
+        self._compare(name, checksum([data]), len(data))
+        return data
+
+    def _compare(self, name: str, found: str, size: int) -> None:
+        expected = self.sums.get(name)
+        if expected is None:
+            raise ModelError(
+                f"{name} is not listed in {SUMS}",
+                where=str(self.path / name),
+                hint="copy the model again",
+            )
+        if found != expected:
+            raise ModelError(
+                f"expected the SHA-256 {expected[:12]}…, found {found[:12]}… ({size} bytes): "
+                "the file is cut short or altered",
+                where=str(self.path / name),
+                hint="copy the model again",
+            )
+
+    def verify(self) -> None:
+        """Check every file that the model lists."""
+        for name in self.sums:
+            self._verified(name)
+
+    def graph(self, name: str) -> bytes:
+        """A verified ONNX graph."""
+        data = self._verified(name)
+        if OUTSIDE in data:
+            raise ModelError(
+                "the graph keeps data in another file, which is not allowed",
+                where=str(self.path / name),
+                hint="export the model again",
+            )
+        return data
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of a verified text file; only a line feed ends one."""
+        return self._text(name, self._verified(name, SMALL)).removesuffix("\n").split("\n")
+
+    def table(self, name: str) -> Floats:
+        """A verified matrix of numbers; its pages are read as they are used."""
+        path = self.path / name
+        try:
+            with open(path, "rb") as stream:
+                found = checksum(iter(lambda: stream.read(1 << 20), b""))
+                self._compare(name, found, stream.tell())
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                f"expected a NumPy array: {error}", where=str(path), hint="copy the model again"
+            ) from error
+        if array.ndim != 2 or array.dtype.kind != "f":
+            raise ModelError(
+                f"expected a matrix of floats, found {array.dtype} {array.shape}", where=str(path)
+            )
+        # A plain view of the mapped file: indexing it makes plain arrays.
+        matrix: Floats = np.asarray(array, np.float32)
+        return matrix
+
+    def json(self, name: str) -> Any:
+        """A verified JSON file."""
+        return self._json(name, self._verified(name, SMALL))
+
+    def _text(self, name: str, data: bytes) -> str:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ModelError(
+                f"expected UTF-8: {error}", where=str(self.path / name), hint="copy the model again"
+            ) from error
+
+    def _json(self, name: str, data: bytes) -> Any:
+        try:
+            return json.loads(self._text(name, data))
+        except (ValueError, RecursionError) as error:
+            raise ModelError(
+                f"expected JSON: {error}", where=str(self.path / name), hint="copy the model again"
+            ) from error

@@ -1,0 +1,247 @@
+"""A model's config.json: what the model is, and what the runtime must know of it.
+
+docs/models.md describes the format. A manifest is checked key by key when it
+is read, so that whatever uses it afterwards need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar, get_args
+
+from cleft.errors import ModelError
+from cleft.tasks import SyntaxTask
+from cleft.tree import Branching, Dummy
+
+__all__ = ["FORMAT", "Manifest", "PieceRules", "SelfTest"]
+
+FORMAT = 1
+"""The version of the model format that this version of cleft writes and reads."""
+
+TASKS = ("syntax", "discourse")
+CONFIG = "config.json"
+
+T = TypeVar("T")
+
+
+def _fail(key: str, expected: str, found: object) -> ModelError:
+    shown = repr(found)
+    shown = shown if len(shown) < 60 else f"{shown[:57]}..."
+    return ModelError(
+        f"expected {expected} as {key!r}, found {shown}",
+        where=CONFIG,
+        hint="export the model again",
+    )
+
+
+def _get(table: Mapping[str, Any], key: str, kind: type[T], expected: str) -> T:
+    value = table.get(key)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise _fail(key, expected, value)
+    return value
+
+
+def _names(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = table.get(key)
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _fail(key, "a list of names", value)
+    return tuple(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PieceRules:
+    """How a transformer's tokenizer cuts words, and the marks around a sentence."""
+
+    begin: int
+    end: int
+    pad: int
+    unknown: str
+    limit: int
+    lower: bool
+    strip_accents: bool
+    clean: bool
+    cjk: bool
+    prefix: str
+    specials: Mapping[str, int]
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> PieceRules:
+        """The rules as config.json has them."""
+        whole = {name: _get(table, name, int, "a number") for name in ("begin", "end", "pad")}
+        switches = {
+            name: _get(table, name, bool, "true or false")
+            for name in ("lower", "strip_accents", "clean", "cjk")
+        }
+        limit = _get(table, "limit", int, "a number")
+        if limit < 3 or min(whole.values()) < 0:
+            raise _fail("limit", "3 or more, and marks of 0 or more", limit)
+        specials = _get(table, "specials", dict, "pieces with their numbers")
+        if not all(isinstance(number, int) for number in specials.values()):
+            raise _fail("specials", "pieces with their numbers", specials)
+        return cls(
+            begin=whole["begin"],
+            end=whole["end"],
+            pad=whole["pad"],
+            **switches,
+            limit=limit,
+            unknown=_get(table, "unknown", str, "a piece"),
+            prefix=_get(table, "prefix", str, "a prefix"),
+            specials=specials,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfTest:
+    """A sentence with what the model made of it when it was exported.
+
+    `syntax` is a tree in brackets, `discourse` a list of splits (left, split,
+    right, label); `log_probs` are those of the trees, by task.
+    """
+
+    tokens: tuple[str, ...]
+    syntax: str | None = None
+    discourse: tuple[tuple[int, int, int, str], ...] | None = None
+    log_probs: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def from_table(cls, table: Any) -> SelfTest:
+        """A test as config.json has it."""
+        if not isinstance(table, dict):
+            raise _fail("self_test", "a list of objects", table)
+        syntax, splits = table.get("syntax"), table.get("discourse")
+        if syntax is not None and not isinstance(syntax, str):
+            raise _fail("self_test.syntax", "a tree in brackets", syntax)
+        return cls(
+            tokens=_names(table, "tokens"),
+            syntax=syntax,
+            discourse=None if splits is None else tuple(map(_split, splits)),
+            log_probs=dict(_get(table, "log_probs", dict, "numbers by task")),
+        )
+
+
+def _split(row: Any) -> tuple[int, int, int, str]:
+    if not isinstance(row, list) or [type(value) for value in row] != [int, int, int, str]:
+        raise _fail("self_test.discourse", "splits [left, split, right, label]", row)
+    left, split, right, label = row
+    return left, split, right, label
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """All that config.json says.
+
+    `about` is for people: name, language, licence, training data, scores, the
+    network's configuration. The rest is for the runtime.
+    """
+
+    tasks: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]]
+    tags: tuple[str, ...] = ()
+    branching: Branching = "right"
+    dummy: Dummy = "one"
+    decoder_layers: int = 1
+    history: bool = True
+    char_limit: int = 0
+    has_words: bool = False
+    has_bilstm: bool = True
+    has_casing: bool = False
+    pieces: PieceRules | None = None
+    precision: str = "fp32"
+    self_test: tuple[SelfTest, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def syntax(self) -> SyntaxTask:
+        """The syntactic task with the binarisation that the model is made for."""
+        return SyntaxTask(branching=self.branching, dummy=self.dummy)
+
+    def describe(self) -> str:
+        """What the model is, in a few lines for people.
+
+        >>> manifest = Manifest(tasks=("syntax",), labels={"syntax": ("NP",)}, about={"name": "a"})
+        >>> print(manifest.describe())
+        name: a
+        tasks: syntax (1 labels)
+        precision: fp32
+        """
+        lines = [f"{key}: {_show(self.about[key])}" for key in SHOWN if self.about.get(key)]
+        tasks = ", ".join(f"{task} ({len(self.labels[task])} labels)" for task in self.tasks)
+        lines.append(f"tasks: {tasks}")
+        if self.tags:
+            lines.append(f"parts of speech: {len(self.tags)}")
+        return "\n".join([*lines, f"precision: {self.precision}"])
+
+    def to_table(self) -> dict[str, Any]:
+        """The manifest as plain values, for config.json."""
+        table = {**asdict(self), "format": FORMAT}
+        return {"format": FORMAT, **table.pop("about"), **table}
+
+    @classmethod
+    def from_table(cls, table: Any) -> Manifest:
+        """The manifest of a parsed config.json; a ModelError names the key that is wrong."""
+        if not isinstance(table, dict):
+            raise _fail("format", f"an object with the format {FORMAT}", table)
+        _check_format(table.get("format"))
+        tasks = _names(table, "tasks")
+        if not tasks or set(tasks) - set(TASKS) or len(set(tasks)) < len(tasks):
+            raise _fail("tasks", f"some of {', '.join(TASKS)}", list(tasks))
+        labels = _get(table, "labels", dict, "labels by task")
+        pieces = table.get("pieces")
+        tests = _get(table, "self_test", list, "a list of sentences")
+        known = set(cls.__dataclass_fields__) | {"format"}
+        return cls(
+            tasks=tasks,
+            labels={task: _names(labels, task) for task in tasks},
+            tags=_names(table, "tags"),
+            branching=_choice(table, "branching", get_args(Branching)),
+            dummy=_choice(table, "dummy", get_args(Dummy)),
+            decoder_layers=_positive(table, "decoder_layers"),
+            history=_get(table, "history", bool, "true or false"),
+            char_limit=_get(table, "char_limit", int, "a number"),
+            has_words=_get(table, "has_words", bool, "true or false"),
+            has_bilstm=_get(table, "has_bilstm", bool, "true or false"),
+            has_casing=_get(table, "has_casing", bool, "true or false"),
+            pieces=None
+            if pieces is None
+            else PieceRules.from_table(_get(table, "pieces", dict, "an object")),
+            precision=_choice(table, "precision", ("fp32", "int8")),
+            self_test=tuple(map(SelfTest.from_table, tests)),
+            about={key: value for key, value in table.items() if key not in known},
+        )
+
+
+SHOWN = ("name", "language", "licence", "training_data", "scores")
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_show(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_show, value))
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _check_format(found: Any) -> None:
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise _fail("format", f"the number {FORMAT}", found)
+    if found > FORMAT:
+        raise ModelError(
+            f"the model's format is {found}, newer than the {FORMAT} that this cleft reads",
+            where=CONFIG,
+            hint="pip install --upgrade cleft",
+        )
+
+
+def _choice(table: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> Any:
+    value = table.get(key)
+    if value not in choices:
+        raise _fail(key, f"one of {', '.join(choices)}", value)
+    return value
+
+
+def _positive(table: Mapping[str, Any], key: str) -> int:
+    value = _get(table, key, int, "a number")
+    if value < 1:
+        raise _fail(key, "1 or more", value)
+    return value

@@ -1,0 +1,216 @@
+"""The Scorer on ONNX Runtime: what the search asks, answered without PyTorch.
+
+`encode` runs the encoder; what a head knows of boundaries is computed when the
+head is first asked. A step then costs one small graph for all hypotheses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cleft.errors import ModelError
+from cleft.runtime.directory import ModelDirectory
+from cleft.runtime.memory import Memory
+from cleft.runtime.sessions import Array, Sessions
+from cleft.runtime.windows import Windows, make_windows
+from cleft.runtime.words import WordPieces, WordVectors
+from cleft.scorer import Encoded, Floats, Ints, State
+
+__all__ = ["OnnxEncoded", "OnnxScorer", "OnnxState"]
+
+PIECES = 400
+"""How many pieces a transformer reads at once: beyond the cache, more is slower."""
+
+ITEMS = 256
+"""How many items are labelled at once: their products must stay in the cache."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnnxEncoded:
+    """A batch of encoded sentences."""
+
+    lengths: Sequence[int]
+    boundaries: Floats  # (sentences · (n + 1), size)
+    summary: Floats  # (sentences, size)
+    real: Array  # (sentences, n + 1), true at the boundaries of a sentence
+    memories: dict[str, Memory] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxState:
+    """The decoder's states, a (rows, size) array for each layer."""
+
+    hidden: tuple[Floats, ...]
+    cell: tuple[Floats, ...]
+
+
+class OnnxScorer:
+    """A model's directory as a `cleft.scorer.Scorer`. It may be shared by threads."""
+
+    def __init__(self, directory: ModelDirectory, threads: int = 1):
+        self.manifest = directory.manifest
+        self.sessions = Sessions(directory, threads)
+        manifest = self.manifest
+        self._vectors = self._pieces = self._table = self._casing = None
+        if manifest.char_limit or manifest.has_words:
+            self._vectors = WordVectors(directory, self.sessions)
+        if manifest.pieces is not None:
+            self._pieces = WordPieces(directory, manifest.pieces)
+            self._table = directory.table("pieces.npy")
+            self._casing = directory.table("casing.npy") if manifest.has_casing else None
+
+    # ------------------------------------------------------------ encoding
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
+        """Encode a batch of tokenised, non-empty sentences."""
+        lengths = np.array([len(sentence) for sentence in sentences])
+        positions = np.arange(int(lengths.max()) + 2)
+        units = positions < lengths[:, None] + 2  # (sentences, n + 2)
+        inputs: dict[str, Array] = {}
+        if self.manifest.has_bilstm:
+            inputs["lengths"] = (lengths + 2).astype(np.int32)
+        if self._vectors is not None:
+            grid = np.zeros(units.shape, np.intp)
+            inputs["vectors"] = self._vectors(sentences, grid, units)
+        if self._pieces is not None:
+            inputs["context"] = self._context(sentences, units)
+        boundaries, summary = self.sessions.run("encoder", inputs)
+        return OnnxEncoded(
+            lengths=lengths.tolist(),
+            boundaries=boundaries,
+            summary=summary,
+            real=positions[:-1] <= lengths[:, None],
+        )
+
+    def _context(self, sentences: Sequence[Sequence[str]], units: Array) -> Floats:
+        """What the transformer says of every word, (positions, sentences, size)."""
+        rules, find = self.manifest.pieces, self._pieces
+        assert rules is not None
+        assert find is not None
+        found = [[find(word) for word in sentence] for sentence in sentences]
+        windows = make_windows(
+            [[pieces for pieces, _ in row] for row in found],
+            begin=rules.begin,
+            end=rules.end,
+            pad=rules.pad,
+            limit=rules.limit,
+        )
+        words: Floats = self._transform(windows)[windows.source]
+        if len(windows.sizes) < len(windows.source):
+            starts = np.concatenate([[0], np.cumsum(windows.sizes)[:-1]])
+            words = np.add.reduceat(words, starts, axis=0)
+            words /= windows.sizes[:, None].astype(np.float32)
+        if self._casing is not None:
+            kinds = [kind for row in found for kind in (0, *(case for _, case in row), 0)]
+            words = words + self._casing[kinds]
+        context = np.zeros((units.shape[1], units.shape[0], words.shape[1]), np.float32)
+        context.transpose(1, 0, 2)[units] = words
+        return context
+
+    def _transform(self, windows: Windows) -> Floats:
+        """The transformer's vectors at all places of the windows, a few windows at a time."""
+        assert self._table is not None
+        step = max(1, PIECES // windows.ids.shape[1])
+        parts: list[Floats] = []
+        for start in range(0, len(windows.ids), step):
+            part = slice(start, start + step)
+            inputs = {"pieces": self._table[windows.ids[part]], "lengths": windows.lengths[part]}
+            parts += self.sessions.run("transformer", inputs)
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def _memory(self, encoded: Encoded, task: str) -> Memory:
+        assert isinstance(encoded, OnnxEncoded)
+        memory = encoded.memories.get(task)
+        if memory is None:
+            if task not in self.manifest.tasks:
+                raise ModelError(
+                    f"the model has no head for {task}",
+                    hint=f"it has one for {' and '.join(self.manifest.tasks)}",
+                )
+            inputs = {name: getattr(encoded, name) for name in ("boundaries", "summary", "real")}
+            memory = Memory(*self.sessions.run(f"{task}-memory", inputs), lengths=encoded.lengths)
+            encoded.memories[task] = memory
+        return memory
+
+    # ------------------------------------------------------------ steps
+
+    def start(self, encoded: Encoded, task: str) -> OnnxState:
+        """The state before the first split: one row a sentence."""
+        memory = self._memory(encoded, task)
+        blank = [np.zeros_like(memory.cell)] * (self.manifest.decoder_layers - 1)
+        return OnnxState(hidden=(memory.hidden, *blank), cell=(memory.cell, *blank))
+
+    def split(
+        self, encoded: Encoded, task: str, rows: Ints, spans: Ints, state: State
+    ) -> tuple[Floats, OnnxState]:
+        """Log-probabilities over all boundaries, and the state after the step."""
+        memory = self._memory(encoded, task)
+        if not self.manifest.history:
+            state = self.select(self.start(encoded, task), rows)
+        assert isinstance(state, OnnxState)
+        group = memory.group(rows)
+        base = rows * memory.width
+        inputs = {
+            "left_gates": memory.left_gates,
+            "right_gates": memory.right_gates,
+            "left": base + spans[:, 0],
+            "right": base + spans[:, 1],
+            "keys": group.keys,
+            "offsets": group.offsets,
+            "slots": group.slots,
+            "places": group.places,
+        }
+        for number, (hidden, cell) in enumerate(zip(state.hidden, state.cell, strict=True)):
+            inputs[f"hidden_{number}"] = hidden
+            inputs[f"cell_{number}"] = cell
+        *states, log_probs = self.sessions.run(f"{task}-step", inputs)
+        if log_probs.shape[1] < memory.width:
+            full = np.full((len(rows), memory.width), -np.inf, np.float32)
+            full[:, : log_probs.shape[1]] = log_probs
+            log_probs = full
+        return log_probs, OnnxState(hidden=tuple(states[::2]), cell=tuple(states[1::2]))
+
+    def select(self, state: State, rows: Ints) -> OnnxState:
+        """The state with these rows only, in this order."""
+        assert isinstance(state, OnnxState)
+        return OnnxState(
+            hidden=tuple(part[rows] for part in state.hidden),
+            cell=tuple(part[rows] for part in state.cell),
+        )
+
+    # ------------------------------------------------------------ names
+
+    def label(self, encoded: Encoded, task: str, rows: Ints, items: Ints) -> Floats:
+        """Log-probabilities over the task's labels."""
+        memory = self._memory(encoded, task)
+        places = (rows[:, None] * memory.width + items).T
+        parts: list[Floats] = []
+        for start in range(0, len(rows), ITEMS):
+            inputs = {"label_left": memory.label_left, "label_right": memory.label_right}
+            for name, place in zip(("first", "second", "third"), places, strict=False):
+                inputs[name] = place[start : start + ITEMS]
+            parts += self.sessions.run(f"{task}-labels", inputs)
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.labels(task))))
+
+    def labels(self, task: str) -> Sequence[str]:
+        """The names of the task's labels."""
+        return self.manifest.labels[task]
+
+    def tags(self, encoded: Encoded) -> Floats | None:
+        """Log-probabilities over parts of speech of all tokens of the batch, if there is a head."""
+        if not self.manifest.tags:
+            return None
+        assert isinstance(encoded, OnnxEncoded)
+        tokens = np.zeros_like(encoded.real)
+        tokens[:, :-1] = encoded.real[:, 1:]
+        inputs = {"boundaries": encoded.boundaries, "tokens": np.flatnonzero(tokens)}
+        (log_probs,) = self.sessions.run("tags", inputs)
+        found: Floats = log_probs
+        return found
+
+    def tag_names(self) -> Sequence[str]:
+        """The names of the parts of speech."""
+        return self.manifest.tags

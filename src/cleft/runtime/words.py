@@ -1,0 +1,171 @@
+"""What depends on a word alone, computed once a word and kept.
+
+`WordVectors` are character and word embeddings side by side; `WordPieces` are
+a transformer's pieces and a word's casing. Both keep what they have made, up
+to a limit, and may be used by many threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+from itertools import chain
+
+import numpy as np
+
+from cleft.errors import ModelError
+from cleft.runtime.directory import ModelDirectory
+from cleft.runtime.forks import renew_after_fork
+from cleft.runtime.manifest import PieceRules
+from cleft.runtime.sessions import Array, Sessions
+from cleft.runtime.wordpiece import WordPiece
+from cleft.scorer import Floats, Ints
+
+__all__ = ["CASINGS", "WordPieces", "WordVectors", "casing"]
+
+CASINGS = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
+"""The kinds of casing that an uncased transformer may be told of."""
+
+UNKNOWN, BEGIN, END = 1, 2, 3
+MOST = 50_000
+CHUNK = 2_000
+
+
+def casing(word: str) -> int:
+    """The kind of casing of a word, as a number into `CASINGS`.
+
+    >>> [CASINGS[casing(word)] for word in ("cat", "Cat", "CAT", "iPhone", "1984", "...")]
+    ['lower', 'title', 'upper', 'mixed', 'digits', 'other']
+    """
+    if any(char.isdigit() for char in word):
+        return 5
+    if word.islower():
+        return 1
+    if word.isupper():
+        return 3 if len(word) > 1 else 2
+    if word[:1].isupper() and word[1:].islower():
+        return 2
+    return 4 if any(char.isalpha() for char in word) else 6
+
+
+class WordVectors:
+    """Vectors of words, rows of one growing table.
+
+    Row 0 is for padding, 1 and 2 for the marks before and after a sentence.
+    """
+
+    def __init__(self, directory: ModelDirectory, sessions: Sessions):
+        manifest = directory.manifest
+        vocabulary = directory.json("vocabulary.json")
+        try:
+            words, chars = vocabulary["words"], vocabulary["chars"]
+            self._words = {word: number for number, word in enumerate(words)}
+            self._chars = {char: number for number, char in enumerate(chars)}
+        except (KeyError, TypeError) as error:
+            where = str(directory.path / "vocabulary.json")
+            raise ModelError(f"expected words and chars, found no {error}", where=where) from error
+        self._table = directory.table("words.npy") if manifest.has_words else None
+        if self._table is not None and len(self._table) != len(words):
+            raise ModelError(
+                f"{len(self._table)} vectors for {len(words)} words",
+                where=str(directory.path / "words.npy"),
+            )
+        self._limit = manifest.char_limit
+        self._sessions = sessions
+        self._known: dict[str, int] = {}
+        self._vectors: Floats = np.zeros((0, 0), np.float32)
+        self._lock = threading.Lock()
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Start afresh in a process that was forked: another thread may have been at work here."""
+        self._lock = threading.Lock()
+        self._known = {}
+
+    def __call__(self, sentences: Sequence[Sequence[str]], grid: Ints, real: Array) -> Floats:
+        """The vectors (positions, sentences, size); `grid` is (sentences, positions) of zeros."""
+        with self._lock:
+            self._learn(dict.fromkeys(chain.from_iterable(sentences)))
+            known = self._known
+            flat: list[int] = []
+            for sentence in sentences:
+                flat.append(1)
+                flat += [known[word] for word in sentence]
+                flat.append(2)
+            grid[real] = flat
+            vectors: Floats = self._vectors[grid.T]
+            return vectors
+
+    def _learn(self, words: Collection[str]) -> None:
+        new = [word for word in words if word not in self._known]
+        if not new and self._known:
+            return
+        if not self._known or len(self._known) + len(new) > MOST:
+            self._known = {}
+            new = list(words)
+            marks = self._make([UNKNOWN, BEGIN, END], [[UNKNOWN], [BEGIN], [END]])
+            self._vectors = marks
+        for start in range(0, len(new), CHUNK):
+            part = new[start : start + CHUNK]
+            numbers = [self._words.get(word.lower(), UNKNOWN) for word in part]
+            made = self._make(numbers, [self._char_numbers(word) for word in part])
+            first = len(self._known) + 3
+            self._reserve(first + len(part), made.shape[1])
+            self._vectors[first : first + len(part)] = made
+            self._known.update({word: first + n for n, word in enumerate(part)})
+
+    def _reserve(self, rows: int, size: int) -> None:
+        if rows > len(self._vectors):
+            larger = np.zeros((max(rows, 2 * len(self._vectors)), size), np.float32)
+            larger[: len(self._vectors)] = self._vectors
+            self._vectors = larger
+
+    def _char_numbers(self, word: str) -> list[int]:
+        return [self._chars.get(char, UNKNOWN) for char in word[: self._limit]] or [UNKNOWN]
+
+    def _make(self, numbers: list[int], chars: list[list[int]]) -> Floats:
+        parts: list[Floats] = []
+        if self._limit:
+            lengths = np.array([len(row) for row in chars], np.int32)
+            grid = np.zeros((len(chars), int(lengths.max())), np.int64)
+            for number, row in enumerate(chars):
+                grid[number, : len(row)] = row
+            inputs: dict[str, Array] = {"chars": np.ascontiguousarray(grid.T), "lengths": lengths}
+            parts += self._sessions.run("chars", inputs)
+        if self._table is not None:
+            parts.append(self._table[numbers])
+        made: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
+        return made
+
+
+class WordPieces:
+    """The pieces and the casing of words."""
+
+    def __init__(self, directory: ModelDirectory, rules: PieceRules):
+        vocabulary = directory.lines("pieces.txt")
+        try:
+            self._cut = WordPiece(
+                vocabulary,
+                unknown=rules.unknown,
+                lower=rules.lower,
+                strip_accents=rules.strip_accents,
+                clean=rules.clean,
+                cjk=rules.cjk,
+                prefix=rules.prefix,
+                specials=rules.specials,
+            )
+        except KeyError as error:
+            raise ModelError(
+                f"the piece {error} is missing", where=str(directory.path / "pieces.txt")
+            ) from error
+        self._known: dict[str, tuple[list[int], int]] = {}
+
+    def __call__(self, word: str) -> tuple[list[int], int]:
+        """The pieces of one word, at least one, and its casing."""
+        found = self._known.get(word)
+        if found is None:
+            found = (self._cut(word) or [self._cut.unknown]), casing(word)
+            if len(self._known) >= MOST:
+                self._known = {}
+            self._known[word] = found
+        return found

@@ -1,0 +1,68 @@
+"""Worker processes that each have a parser, and results that come back in order.
+
+A process is started afresh (never forked), so threads and sessions of the
+parent do not matter. Only a few windows are under way at a time: a slow reader
+slows the workers down.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING, Any
+
+from cleft.errors import WorkerError
+
+if TYPE_CHECKING:
+    from cleft.parser import Parser, Sentence
+
+__all__ = ["parse_in_workers"]
+
+AHEAD = 2
+"""Windows under way for each worker."""
+
+_parser: Parser | None = None
+
+
+def _begin(path: str, threads: int) -> None:
+    """Load the model in a new worker."""
+    global _parser  # noqa: PLW0603 - a worker has one parser for its life
+    from cleft.parser import load
+
+    _parser = load(path, threads=threads)
+
+
+def _parse(window: list[Any], options: dict[str, Any]) -> list[Sentence]:
+    assert _parser is not None
+    return _parser.parse_tokens(window, **options)
+
+
+def parse_in_workers(
+    path: str, windows: Iterable[list[Any]], options: dict[str, Any], *, jobs: int, threads: int
+) -> Iterator[Sentence]:
+    """The results of all windows, in order."""
+    pool = ProcessPoolExecutor(
+        jobs,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(path, threads),
+    )
+    waiting: deque[Future[list[Sentence]]] = deque()
+    try:
+        for window in windows:
+            waiting.append(pool.submit(_parse, window, options))
+            if len(waiting) >= AHEAD * jobs:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise WorkerError(
+            "a worker process ended before its results were there",
+            hint="it may have run out of memory, or the program that started it lacks "
+            "'if __name__ == \"__main__\":'; use fewer jobs",
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,198 @@
+"""Exporting: all or nothing, and nothing that the network is not."""
+
+import pytest
+import torch
+
+import cleft.nn.export as exporting
+from cleft.cli import main
+from cleft.errors import ModelError, OutputError
+from cleft.nn.checkpoint import save_model
+from cleft.nn.data import Sentence
+from cleft.nn.export import ExportOptions, export, export_scorer
+from cleft.nn.onnx_tokenizer import piece_rules
+from cleft.nn.onnx_transformer import supported
+from cleft.nn.quality import dev_sentences, refuse_loss
+from cleft.parser import load
+from cleft.runtime import ModelDirectory
+from cleft.search import search
+from cleft.tasks import DISCOURSE, SYNTAX
+from cleft.tree import Tree
+from tests.runtime.models import model, onnx_scorer, torch_scorer
+
+GOLD = "(S (NP (DT the) (NN heron)) (VP (VB waits)))"
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A model as training writes it."""
+    scorer = torch_scorer("lstm")
+    best = {"best": {"score": 90.0, "dev": {"syntax": {"f1": 90.0}}}, "recipe": "little"}
+    save_model(tmp_path / "run" / "best", scorer.network, scorer.vocabulary, best)
+    return tmp_path / "run"
+
+
+def test_a_checkpoint_is_exported_with_its_scores(checkpoint, tmp_path):
+    folder = export(checkpoint, tmp_path / "model")
+    manifest = ModelDirectory(folder).manifest
+    assert manifest.about["name"] == "little"
+    assert manifest.about["scores"] == {"dev": {"syntax": {"f1": 90.0}}}
+    assert "scores: dev syntax f1 90.00" in manifest.describe()
+    assert [path.name for path in tmp_path.iterdir()] in (["run", "model"], ["model", "run"])
+
+
+def test_two_exports_are_the_same_bytes(checkpoint, tmp_path):
+    one, two = export(checkpoint, tmp_path / "one"), export(checkpoint / "best", tmp_path / "two")
+    assert {path.name: path.read_bytes() for path in one.iterdir()} == {
+        path.name: path.read_bytes() for path in two.iterdir()
+    }
+
+
+def test_a_directory_with_something_in_it_is_left_alone(tmp_path):
+    (tmp_path / "kept").touch()
+    with pytest.raises(OutputError, match="there is something here already"):
+        export_scorer(torch_scorer("lstm"), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="cannot be made"):
+        export_scorer(torch_scorer("lstm"), tmp_path / "file" / "model")
+
+
+def test_a_failed_export_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(exporting, "write_checksums", fail)
+    with pytest.raises(OutputError, match="no space left"):
+        export_scorer(torch_scorer("lstm"), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_graphs_that_are_not_the_network_are_refused(tmp_path, monkeypatch):
+    real = exporting.step_graph
+
+    def wrong(head, *, int8=False):
+        weight = head.pointer.state.linear.weight
+        with torch.no_grad():
+            weight.neg_()
+            data = real(head, int8=int8)
+            weight.neg_()
+        return data
+
+    monkeypatch.setattr(exporting, "step_graph", wrong)
+    with pytest.raises(ModelError, match="the exported model"):
+        export_scorer(torch_scorer("lstm"), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_transformer_of_another_type_is_refused():
+    class Config:
+        model_type, hidden_act = "gpt2", "gelu"
+
+    class Model:
+        config = Config
+
+    with pytest.raises(ModelError, match=r"type 'gpt2'.*cannot be exported"):
+        supported(Model)
+
+
+def test_a_tokenizer_of_another_kind_is_refused():
+    class Backend:
+        def to_str(self):
+            return '{"model": {"type": "BPE"}, "normalizer": null, "pre_tokenizer": null}'
+
+    class Tokenizer:
+        backend_tokenizer = Backend()
+
+    class Pieces:
+        tokenizer = Tokenizer()
+
+    with pytest.raises(ModelError, match="found \\('BPE', None, None, None\\)"):
+        piece_rules(Pieces(), [])
+    with pytest.raises(ModelError, match="the model has no tokenizer"):
+        piece_rules(object(), [])
+
+
+def test_a_tokenizer_that_cuts_a_word_otherwise_is_refused():
+    real = torch_scorer("bert").featurise.pieces
+
+    class Other:
+        tokenizer, begin, end, pad, limit = real.tokenizer, 2, 3, 0, 32
+
+        def pieces(self, word):
+            return [1, 1, 1]
+
+    with pytest.raises(ModelError, match="the tokenizer cuts 'the' into"):
+        piece_rules(Other(), ["the"])
+
+
+def dev(count=3):
+    tree = Tree.from_brackets(GOLD)
+    return [Sentence(words=tuple(tree.words()), tree=tree)] * count
+
+
+def test_quantisation_that_costs_too_much_is_refused(monkeypatch):
+    scores = iter([90.0, 89.79])
+    monkeypatch.setattr("cleft.nn.quality.dev_score", lambda *_: next(scores))
+    with pytest.raises(ModelError, match=r"from 90\.00 to 89\.79, by more than 0\.2"):
+        refuse_loss(None, None, SYNTAX, {"syntax": dev()}, "model")
+
+
+def test_quantisation_that_costs_little_is_recorded(tmp_path):
+    options = ExportOptions(int8=True, dev={})
+    folder = export_scorer(torch_scorer("words"), tmp_path / "model", options)
+    assert ModelDirectory(folder).manifest.precision == "int8"
+    scorer = onnx_scorer("lstm")
+    found = refuse_loss(scorer, scorer, scorer.manifest.syntax, {"syntax": dev()}, "model")
+    assert found["syntax"]["fp32"] == found["syntax"]["int8"]
+
+
+def test_dev_sentences_are_named_by_task(tmp_path):
+    (tmp_path / "dev.mrg").write_text(GOLD + "\n" + GOLD)
+    assert len(dev_sentences([f"syntax={tmp_path / 'dev.mrg'}"])["syntax"]) == 2
+
+
+def test_the_command_exports_with_what_it_is_told(checkpoint, tmp_path, capsys):
+    card = tmp_path / "card.md"
+    card.write_text("# A little model\n")
+    told = [
+        "export",
+        str(checkpoint),
+        str(tmp_path / "model"),
+        "--licence",
+        "MIT",
+        "--name",
+        "tiny",
+    ]
+    told += ["--language", "en", "--data", "invented", "--card", str(card)]
+    code = main(told)
+    assert code == 0
+    assert "MB" in capsys.readouterr().out
+    manifest = load(tmp_path / "model").manifest
+    assert manifest.about["licence"] == "MIT"
+    assert manifest.about["training_data"] == ["invented"]
+    assert (tmp_path / "model" / "README.md").read_text() == "# A little model\n"
+
+
+def test_the_command_wants_dev_trees_for_int8(checkpoint, tmp_path, capsys):
+    assert main(["export", str(checkpoint), str(tmp_path / "m"), "--int8"]) == 2
+    assert "--int8 needs dev trees" in capsys.readouterr().err
+    assert main(["export", str(checkpoint), str(tmp_path / "m"), "--dev", "poetry=x"]) == 2
+    assert "expected TASK=FILE" in capsys.readouterr().err
+
+
+def test_int8_models_are_smaller():
+    full, small = (
+        (model("bert", int8=int8) / "transformer.onnx").stat().st_size for int8 in (False, True)
+    )
+    assert small < full
+
+
+def test_discourse_is_compared_by_its_relations():
+    scorer = onnx_scorer("lstm")
+    (found,) = search(scorer, [["rain", "fell", ",", "so", "she", "left"]], DISCOURSE)
+    gold = [Sentence(words=("rain", "fell", ",", "so", "she", "left"), tree=found[0].tree)]
+    scores = refuse_loss(scorer, scorer, SYNTAX, {"discourse": gold}, "model")
+    assert scores["discourse"]["fp32"] == scores["discourse"]["int8"]

@@ -1,0 +1,58 @@
+"""The scorer beyond what PyTorch is there to compare with."""
+
+import numpy as np
+import pytest
+
+from cleft.errors import ModelError
+from cleft.runtime import ModelDirectory, OnnxScorer
+from cleft.runtime.selftest import self_test
+from cleft.search import search
+from tests.runtime.models import model, onnx_scorer, sentences
+
+
+def test_a_task_without_a_head_is_an_error():
+    scorer = onnx_scorer("lstm")
+    with pytest.raises(ModelError, match="no head for poetry; it has one for syntax and discourse"):
+        scorer.start(scorer.encode([["rain"]]), "poetry")
+
+
+def test_no_items_have_no_labels():
+    scorer = onnx_scorer("lstm")
+    encoded = scorer.encode([["rain", "fell"]])
+    none = np.zeros(0, np.intp)
+    found = scorer.label(encoded, "syntax", none, none.reshape(0, 2))
+    assert found.shape == (0, len(scorer.labels("syntax")))
+
+
+def test_more_items_than_one_call_takes_are_labelled_in_order(monkeypatch):
+    scorer = onnx_scorer("lstm")
+    encoded = scorer.encode(sentences(9, 6))
+    rows, items = np.array([0, 1, 0, 0, 1]), np.array([[0, 9], [0, 6], [1, 4], [2, 3], [5, 6]])
+    together = scorer.label(encoded, "syntax", rows, items)
+    monkeypatch.setattr("cleft.runtime.scorer.ITEMS", 2)
+    np.testing.assert_allclose(scorer.label(encoded, "syntax", rows, items), together, atol=1e-6)
+
+
+def test_a_graph_that_fails_is_a_model_error():
+    with pytest.raises(ModelError, match="the graph encoder failed"):
+        onnx_scorer("lstm").sessions.run("encoder", {})
+
+
+def test_a_renewed_scorer_gives_the_same_trees():
+    scorer = OnnxScorer(ModelDirectory(model("lstm")))
+    batch = sentences(5, 8)
+    before = search(scorer, batch, scorer.manifest.syntax)
+    sessions = dict(scorer.sessions._open)
+    scorer.sessions.renew()
+    scorer._vectors.renew()
+    after = search(scorer, batch, scorer.manifest.syntax)
+    assert [found[0].tree for found in after] == [found[0].tree for found in before]
+    assert not set(map(id, sessions.values())) & set(map(id, scorer.sessions._open.values()))
+
+
+def test_a_sentence_without_a_tree_fails_the_self_test(monkeypatch):
+    scorer = onnx_scorer("lstm")
+    error = ModelError("the model gave no usable probability to any tree")
+    monkeypatch.setattr("cleft.runtime.selftest.search", lambda *_, **__: [error])
+    with pytest.raises(ModelError, match="no usable probability"):
+        self_test(scorer, ("rain",))

@@ -1,0 +1,43 @@
+"""What is kept of words is what would be made anew."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cleft.nn import features
+from cleft.runtime import ModelDirectory, OnnxScorer, words
+from tests.runtime.models import model, sentences
+
+
+def test_a_full_cache_starts_afresh_and_changes_nothing(monkeypatch):
+    batch = sentences(9, 30, 4)
+    fresh = OnnxScorer(ModelDirectory(model("lstm"))).encode(batch).boundaries
+    monkeypatch.setattr(words, "MOST", 5)
+    monkeypatch.setattr(words, "CHUNK", 3)
+    small = OnnxScorer(ModelDirectory(model("lstm")))
+    for _ in range(3):
+        np.testing.assert_allclose(small.encode(batch).boundaries, fresh, atol=1e-5)
+        small.encode([["another", "word"]])
+
+
+def test_a_full_cache_of_pieces_starts_afresh(monkeypatch):
+    monkeypatch.setattr(words, "MOST", 2)
+    directory = ModelDirectory(model("bert"))
+    pieces = words.WordPieces(directory, directory.manifest.pieces)
+    first = [pieces(word) for word in ("the", "heron", "waits", "the")]
+    assert first[0] == first[3]
+    assert len(pieces._known) <= 2
+
+
+def test_a_word_without_pieces_is_one_unknown_piece():
+    directory = ModelDirectory(model("bert"))
+    pieces = words.WordPieces(directory, directory.manifest.pieces)
+    found, casing = pieces("\u200b")
+    assert len(found) == 1
+    assert words.CASINGS[casing] == "other"
+
+
+@given(st.text(max_size=6))
+def test_casing_is_that_of_training(word):
+    assert words.casing(word) == features.casing(word)
+    assert words.CASINGS == features.CASINGS
