@@ -12,9 +12,10 @@ from cleft.errors import FormatError, InputError
 from cleft.nn.batches import collate, plan, share
 from cleft.nn.config import NetworkConfig
 from cleft.nn.data import make_examples, make_vocabulary, read_sentences
-from cleft.nn.features import CASINGS, Featuriser, casing
+from cleft.nn.features import Featuriser
 from cleft.nn.recipe import DataConfig
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
+from cleft.runtime.casing import CASINGS, casing
 from cleft.tasks import DISCOURSE, SyntaxTask
 from tests.nn.conftest import BOTH, DATA, invented
 
@@ -167,11 +168,13 @@ def test_a_share_that_does_not_count_adds_nothing(both):
 
 
 def test_the_invented_trees_are_clean():
-    for task, part in ((t, p) for t in ("syntax", "discourse") for p in ("train", "dev")):
+    for task, part in ((t, p) for t in ("syntax", "discourse") for p in ("train", "dev", "test")):
         assert invented(task, part)
     assert sorted(path.name for path in DATA.glob("invented-*")) == [
         "invented-dev.jsonl",
         "invented-dev.mrg",
+        "invented-test.jsonl",
+        "invented-test.mrg",
         "invented-train.jsonl",
         "invented-train.mrg",
     ]

@@ -10,7 +10,8 @@ from cleft.errors import InputError
 from cleft.nn.batches import collate
 from cleft.nn.config import NetworkConfig
 from cleft.nn.transformer import Pieces, ScalarMix, load_pieces, load_transformer
-from cleft.nn.windows import make_windows, window_starts
+from cleft.nn.windows import make_windows
+from cleft.runtime.windows import window_starts
 from tests.nn.conftest import BOTH, Bench, write_bert
 
 

@@ -1,4 +1,6 @@
-"""Windows without PyTorch against those of training."""
+"""Pieces in windows: nothing lost, nothing beyond the limit, context on both sides."""
+
+from itertools import chain
 
 import numpy as np
 from hypothesis import given
@@ -17,19 +19,45 @@ batches = st.lists(st.lists(pieces, min_size=1, max_size=12), min_size=1, max_si
 
 
 @given(batches)
-def test_windows_equal_those_of_training(batch):
+def test_every_piece_and_mark_is_found_once_and_in_order(batch):
+    found = make_windows(batch, begin=1, end=2, pad=0, limit=8)
+    flat = [[1, *(piece for word in sentence for piece in word), 2] for sentence in batch]
+    assert found.ids.ravel()[found.source].tolist() == list(chain.from_iterable(flat))
+    sizes = [[1, *map(len, sentence), 1] for sentence in batch]
+    assert found.sizes.tolist() == list(chain.from_iterable(sizes))
+
+
+@given(batches)
+def test_every_window_is_framed_and_within_the_limit(batch):
+    found = make_windows(batch, begin=1, end=2, pad=0, limit=8)
+    assert found.ids.shape[1] <= 8
+    for row, length in zip(found.ids, found.lengths, strict=True):
+        assert (row[0], row[length - 1]) == (1, 2)
+        assert (row[length:] == 0).all()
+
+
+def test_a_piece_inside_a_long_sentence_has_context_on_both_sides():
+    found = make_windows([[[7]] * 100], begin=1, end=2, pad=0, limit=18)
+    offsets = found.source[1:-1] % found.ids.shape[1]
+    assert offsets[10:-10].min() > 4
+    assert offsets[10:-10].max() < 13
+
+
+@given(batches)
+def test_the_tensors_of_training_are_these_windows(batch):
     lengths = np.array([len(sentence) for sentence in batch])
     kinds = np.zeros((len(batch), lengths.max() + 2), np.int64)
     table = [[], [], []]
     for row, sentence in enumerate(batch):
         kinds[row, 1 : len(sentence) + 1] = np.arange(len(sentence)) + len(table)
         table += sentence
-    expected = make_tensors(kinds, lengths, table, Marks())
-    found = make_windows(batch, begin=1, end=2, pad=0, limit=8)
-    assert found.ids.tolist() == expected.ids.tolist()
-    assert found.source.tolist() == expected.source.tolist()
-    assert found.lengths.tolist() == expected.mask.sum(1).tolist()
-    unit = np.repeat(np.arange(len(found.sizes)), found.sizes)
-    share = 1 / found.sizes[unit]
-    np.testing.assert_allclose(share, expected.share.numpy())
-    assert (np.diff(expected.target.numpy()) >= 0).all()
+    tensors = make_tensors(kinds, lengths, table, Marks())
+    width = kinds.shape[1]
+    # The mean over a word's pieces stands at the word's place.
+    sums = np.zeros(kinds.size)
+    values = tensors.ids.numpy().ravel()[tensors.source.numpy()]
+    np.add.at(sums, tensors.target.numpy(), values * tensors.share.numpy())
+    for row, sentence in enumerate(batch):
+        place = row * width
+        means = [np.mean(word) for word in sentence]
+        np.testing.assert_allclose(sums[place : place + len(sentence) + 2], [1, *means, 2])

@@ -13,10 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import CASINGS, Inputs
+from cleft.nn.features import Inputs
 from cleft.nn.layers import BiLstm, SharedDropout, real_positions, token_dropout
 from cleft.nn.transformer import Transformer
 from cleft.nn.vocab import PAD, Vocabulary
+from cleft.runtime.casing import CASINGS
 
 __all__ = ["CharEncoder", "ContextEncoder", "Encoder", "Encoding"]
 

@@ -22,7 +22,6 @@ from cleft import files
 from cleft.errors import CleftError, ModelError, OutputError
 from cleft.nn.checkpoint import load_model, read_json
 from cleft.nn.encoders import Encoder
-from cleft.nn.features import CASINGS
 from cleft.nn.network import Network
 from cleft.nn.onnx_build import Array
 from cleft.nn.onnx_encoder import array, chars_graph, encoder_graph
@@ -32,6 +31,7 @@ from cleft.nn.onnx_transformer import piece_vectors, transformer_graph
 from cleft.nn.quality import Dev, refuse_loss
 from cleft.nn.scorer import TorchScorer
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
+from cleft.runtime.casing import CASINGS
 from cleft.runtime.selftest import self_test
 from cleft.search import search
 from cleft.tasks import DISCOURSE

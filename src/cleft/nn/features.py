@@ -18,11 +18,9 @@ from torch import Tensor
 from cleft.nn.config import NetworkConfig
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
 from cleft.nn.windows import Windows, make_windows
+from cleft.runtime.casing import casing
 
-__all__ = ["CASINGS", "Featuriser", "Inputs", "WordPieces", "casing"]
-
-CASINGS = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
-"""The kinds of casing that an uncased transformer may be told of."""
+__all__ = ["Featuriser", "Inputs", "WordPieces"]
 
 
 class WordPieces(Protocol):
@@ -57,23 +55,6 @@ class Inputs:
             if (value := getattr(self, field.name)) is not None
         }
         return replace(self, **moved)
-
-
-def casing(word: str) -> int:
-    """The kind of casing of a word, as a number into `CASINGS`.
-
-    >>> [CASINGS[casing(word)] for word in ("cat", "Cat", "CAT", "iPhone", "1984", "...")]
-    ['lower', 'title', 'upper', 'mixed', 'digits', 'other']
-    """
-    if any(char.isdigit() for char in word):
-        return 5
-    if word.islower():
-        return 1
-    if word.isupper():
-        return 3 if len(word) > 1 else 2
-    if word[:1].isupper() and word[1:].islower():
-        return 2
-    return 4 if any(char.isalpha() for char in word) else 6
 
 
 class Featuriser:

@@ -1,9 +1,4 @@
-"""Pieces of words in windows that a transformer of limited length can read.
-
-A sentence of more pieces than the limit is read in windows that overlap by
-half; each piece is taken from the window in which it stands nearest to the
-middle, so that it has context on both sides.
-"""
+"""Windows of pieces as tensors; `cleft.runtime.windows` makes them."""
 
 from __future__ import annotations
 
@@ -16,7 +11,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-__all__ = ["Windows", "make_windows", "window_starts"]
+from cleft.runtime import windows as runtime
+
+__all__ = ["Windows", "make_windows"]
 
 Numbers = npt.NDArray[np.int64]
 
@@ -45,65 +42,22 @@ class Windows:
         return Windows(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
 
 
-def window_starts(count: int, room: int) -> list[int]:
-    """Where the windows over `count` pieces begin, `room` pieces to a window.
-
-    >>> window_starts(5, 8), window_starts(20, 8)
-    ([0], [0, 4, 8, 12])
-    """
-    if count <= room:
-        return [0]
-    stride = max(1, room // 2)
-    return list(range(0, count - room + stride, stride))
-
-
-def _place(count: int, room: int) -> tuple[Numbers, Numbers]:
-    """For each piece, the number of its window and its offset there."""
-    starts = np.array(window_starts(count, room))
-    pieces = np.arange(count)
-    middle = starts + (np.minimum(starts + room, count) - starts - 1) / 2
-    best = np.abs(pieces[:, None] - middle[None, :]).argmin(1)
-    return best, pieces - starts[best]
-
-
 def make_windows(
     kinds: Numbers, lengths: Numbers, pieces: Sequence[Sequence[int]], marks: Marks
 ) -> Windows:
     """The windows of a batch; `kinds` says which entry of `pieces` stands at a position."""
-    rows: list[list[int]] = []
-    source: list[Numbers] = []
-    target: list[Numbers] = []
-    room, width = marks.limit - 2, kinds.shape[1]
-    starts_of: list[tuple[int, Numbers, Numbers]] = []
-    for row, length in enumerate(lengths):
-        words = [pieces[kind] for kind in kinds[row, 1 : length + 1]]
-        sizes = np.array([len(word) for word in words])
-        flat = [piece for word in words for piece in word]
-        best, offsets = _place(len(flat), room)
-        first = len(rows)
-        rows += [
-            [marks.begin, *flat[start : start + room], marks.end]
-            for start in window_starts(len(flat), room)
-        ]
-        ends = np.array([first, len(rows) - 1])
-        places = np.concatenate([[first], first + best, ends[1:]])
-        offsets = np.concatenate([[0], offsets + 1, [len(rows[-1]) - 1]])
-        starts_of.append((row, places, offsets))
-        inner = np.repeat(np.arange(1, length + 1), sizes)
-        target.append(row * width + np.concatenate([[0], inner, [length + 1]]))
-    longest = max(map(len, rows))
-    ids = np.full((len(rows), longest), marks.pad, dtype=np.int64)
-    mask = np.zeros((len(rows), longest), dtype=np.int64)
-    for number, line in enumerate(rows):
-        ids[number, : len(line)] = line
-        mask[number, : len(line)] = 1
-    source = [places * longest + offsets for _, places, offsets in starts_of]
-    where = np.concatenate(target)
-    share = 1 / np.bincount(where)[where]
+    words = [
+        [pieces[kind] for kind in row[1 : length + 1]]
+        for row, length in zip(kinds, lengths, strict=True)
+    ]
+    found = runtime.make_windows(words, marks.begin, marks.end, marks.pad, marks.limit)
+    width = kinds.shape[1]
+    units = [row * width + np.arange(length + 2) for row, length in enumerate(lengths)]
+    mask = np.arange(found.ids.shape[1]) < found.lengths[:, None]
     return Windows(
-        ids=torch.from_numpy(ids),
-        mask=torch.from_numpy(mask),
-        source=torch.from_numpy(np.concatenate(source)),
-        target=torch.from_numpy(where),
-        share=torch.from_numpy(share),
+        ids=torch.from_numpy(found.ids),
+        mask=torch.from_numpy(mask.astype(np.int64)),
+        source=torch.from_numpy(found.source),
+        target=torch.from_numpy(np.repeat(np.concatenate(units), found.sizes)),
+        share=torch.from_numpy(np.repeat(1 / found.sizes, found.sizes)),
     )

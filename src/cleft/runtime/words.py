@@ -14,6 +14,7 @@ from itertools import chain
 import numpy as np
 
 from cleft.errors import ModelError
+from cleft.runtime.casing import casing
 from cleft.runtime.directory import ModelDirectory
 from cleft.runtime.forks import renew_after_fork
 from cleft.runtime.manifest import PieceRules
@@ -21,31 +22,11 @@ from cleft.runtime.sessions import Array, Sessions
 from cleft.runtime.wordpiece import WordPiece
 from cleft.scorer import Floats, Ints
 
-__all__ = ["CASINGS", "WordPieces", "WordVectors", "casing"]
-
-CASINGS = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
-"""The kinds of casing that an uncased transformer may be told of."""
+__all__ = ["WordPieces", "WordVectors"]
 
 UNKNOWN, BEGIN, END = 1, 2, 3
 MOST = 50_000
 CHUNK = 2_000
-
-
-def casing(word: str) -> int:
-    """The kind of casing of a word, as a number into `CASINGS`.
-
-    >>> [CASINGS[casing(word)] for word in ("cat", "Cat", "CAT", "iPhone", "1984", "...")]
-    ['lower', 'title', 'upper', 'mixed', 'digits', 'other']
-    """
-    if any(char.isdigit() for char in word):
-        return 5
-    if word.islower():
-        return 1
-    if word.isupper():
-        return 3 if len(word) > 1 else 2
-    if word[:1].isupper() and word[1:].islower():
-        return 2
-    return 4 if any(char.isalpha() for char in word) else 6
 
 
 class WordVectors:
