@@ -41,7 +41,7 @@ MADE = {
     "gold.jsonl predicted.jsonl": DISCOURSE,
     "COLLINS.prm": PRM,
 }
-NEEDS_A_MODEL = ("train", "export", "parse", "check", "info")
+NEEDS_A_MODEL = ("train", "ablate", "results", "export", "parse", "check", "info")
 """Commands that other tests run: they need a treebank's worth of time, or a model."""
 
 

@@ -3,7 +3,8 @@
 Search, training, runtime and server know a task only by this: `legal` gives
 the boundaries at which a span may be split, `labelled` lists what the label
 classifier must name, `derive` and `build` go from a tree to its decisions and
-back. Decisions are in depth-first order, left before right.
+back. Decisions are in depth-first order, left before right; `order` is that in
+which a model makes them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Protocol, TypeVar
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import TreeShapeError
+from cleft.order import Order
 from cleft.span import Span, Split
 from cleft.tree import (
     DUMMY,
@@ -62,6 +64,11 @@ class Task(Protocol[Labelled_co]):
     @property
     def name(self) -> str:
         """`syntax` or `discourse`."""
+        ...
+
+    @property
+    def order(self) -> Order:
+        """The order in which a model splits the spans."""
         ...
 
     def legal(self, span: Span) -> range:
@@ -123,6 +130,7 @@ class SyntaxTask:
 
     branching: Branching = "right"
     dummy: Dummy = "one"
+    order: Order = "depth-first"
 
     @property
     def name(self) -> str:
@@ -249,6 +257,8 @@ class DiscourseTask:
     >>> DISCOURSE.build(derivation, "a b c d".split()) == tree
     True
     """
+
+    order: Order = "depth-first"
 
     @property
     def name(self) -> str:

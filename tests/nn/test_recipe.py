@@ -111,7 +111,7 @@ def test_tasks_are_those_that_have_data():
             "data.syntax.repeat: expected 1 or more",
         ),
         ({"seed": -1}, "seed: expected 0 or more"),
-        ({"sed": 1}, "sed: no such key; known keys: data"),
+        ({"sed": 1}, "sed: no such key; known keys: ablation, data"),
         ({"name": 7}, "name: expected a string, found 7"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

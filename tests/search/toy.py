@@ -132,11 +132,16 @@ def sentence(length: int, first: int = 0) -> list[str]:
 
 
 def every_tree(
-    scorer: ToyScorer, words: Sequence[str], task: str, free_stops: bool = False
+    scorer: ToyScorer,
+    words: Sequence[str],
+    task: str,
+    free_stops: bool = False,
+    breadth_first: bool = False,
 ) -> Iterator[tuple[tuple[Split, ...], float]]:
     """All derivations of a sentence with their split log-probabilities, by plain recursion.
 
-    With `free_stops` the decoder is fed with stops but they are not scored.
+    With `free_stops` the decoder is fed with stops but they are not scored;
+    with `breadth_first` the span that has waited longest is split next.
     """
     encoded = scorer.encode([words])
 
@@ -146,13 +151,14 @@ def every_tree(
         if not stack:
             yield done, total
             return
-        *rest, span = stack
+        (*rest, span) = stack if not breadth_first else stack[::-1]
         log_probs, after = scorer.split(
             encoded, task, np.array([0]), np.array([[span.left, span.right]]), state
         )
         for k in range(span.left + 1, span.right + (task == "discourse")):
             halves = [] if k == span.right else [Span(k, span.right), Span(span.left, k)]
-            todo = [*rest, *(half for half in halves if half.width > 1)]
+            wide = [half for half in halves if half.width > 1]
+            todo = [*rest[::-1], *wide[::-1]] if breadth_first else [*rest, *wide]
             split = Split(span.left, k, span.right)
             gain = 0.0 if free_stops and split.is_stop else float(log_probs[0, k])
             yield from expand(todo, after, (*done, split), total + gain)

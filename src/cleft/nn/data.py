@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cleft import files
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError
 from cleft.formats.brackets import read_brackets
@@ -24,18 +25,28 @@ from cleft.nn.batches import Example
 from cleft.nn.config import NetworkConfig
 from cleft.nn.recipe import DataConfig
 from cleft.nn.vocab import Vocabulary
-from cleft.tasks import DISCOURSE, Derivation, SyntaxTask
+from cleft.order import breadth_first
+from cleft.tasks import Derivation, DiscourseTask, SyntaxTask
 from cleft.tree import Tree
 
-__all__ = ["Sentence", "file_hash", "make_examples", "make_vocabulary", "read_sentences"]
+__all__ = [
+    "Sentence",
+    "file_hash",
+    "is_blank",
+    "make_examples",
+    "make_vocabulary",
+    "read_sentences",
+    "task_of",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """The words and the gold tree of one sentence of a data set."""
+    """The words and the gold tree of one sentence of a data set, and its genre if that is known."""
 
     words: tuple[str, ...]
     tree: Tree | DiscourseTree
+    genre: str = ""
 
 
 def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[Sentence]:
@@ -51,25 +62,30 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
             yield Sentence(words=tuple(tree.words()), tree=tree)
         return
     for record in read_jsonl(file):
-        if config.genres and record.fields.get("genre") not in config.genres:
+        genre = str(record.fields.get("genre", ""))
+        if config.genres and genre not in config.genres:
             continue
         found = record.syntax if task == "syntax" else record.discourse
         if found is None:
             raise InputError(
                 f"expected a {task} tree on every line, found a line without one", where=str(file)
             )
-        yield Sentence(words=tuple(record.tokens), tree=found)
+        yield Sentence(words=tuple(record.tokens), tree=found, genre=genre)
 
 
-def syntax_task(config: NetworkConfig) -> SyntaxTask:
-    """The syntactic task with the binarisation that a network is made for."""
-    return SyntaxTask(branching=config.branching, dummy=config.dummy)
+def task_of(name: str, config: NetworkConfig) -> SyntaxTask | DiscourseTask:
+    """The task with the binarisation and the order that a network is made for."""
+    return _syntax(config) if name == "syntax" else DiscourseTask(order=config.order)
+
+
+def _syntax(config: NetworkConfig) -> SyntaxTask:
+    return SyntaxTask(branching=config.branching, dummy=config.dummy, order=config.order)
 
 
 def _derive(sentence: Sentence, config: NetworkConfig) -> Derivation:
     if isinstance(sentence.tree, Tree):
-        return syntax_task(config).derive(sentence.tree)
-    return DISCOURSE.derive(sentence.tree)
+        return _syntax(config).derive(sentence.tree)
+    return DiscourseTask(order=config.order).derive(sentence.tree)
 
 
 def make_vocabulary(
@@ -119,7 +135,7 @@ def _example(
     splits = np.array(derivation.splits, dtype=np.int64).reshape(-1, 3)
     length = len(sentence.words)
     if isinstance(sentence.tree, Tree):
-        spans = syntax_task(config).labelled(length, derivation.splits)
+        spans = _syntax(config).labelled(length, derivation.splits)
         items, edus = np.array(spans, dtype=np.int64).reshape(-1, 2), None
         marks = _numbers([tags.get(tag, -1) for tag in sentence.tree.tags()]) if tags else None
     else:
@@ -128,6 +144,8 @@ def _example(
         edus[[edu.span.right for edu in sentence.tree.edus]] = 1
         edus[[0, length]] = -1
     numbers = _numbers([labels.get(label, -1) for label in derivation.labels])
+    if config.order == "breadth-first":  # of the decoder's steps; labels stay where they are
+        splits = np.array(breadth_first(derivation.splits), dtype=np.int64).reshape(-1, 3)
     return Example(
         task=task,
         words=sentence.words,
@@ -141,6 +159,11 @@ def _example(
 
 def _numbers(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.array(values, dtype=np.int64)
+
+
+def is_blank(path: str | Path) -> bool:
+    """Whether a dev file has nothing in it; a run without dev sentences is allowed."""
+    return not any(line.strip() for line in files.lines(Path(path).expanduser()))
 
 
 def file_hash(path: str | Path) -> str:

@@ -1,28 +1,36 @@
-"""Dev scores while training: our own search, our own scorers."""
+"""Scores of a model on sentences with gold trees: our own search, our own scorers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import CleftError
 from cleft.metrics.evalb import score_syntax
-from cleft.metrics.parseval import score_discourse
+from cleft.metrics.parseval import MEASURES, score_discourse
 from cleft.metrics.prm import parameters
-from cleft.nn.data import Sentence, syntax_task
-from cleft.nn.scorer import TorchScorer
-from cleft.search import SearchOptions, search
-from cleft.tasks import DISCOURSE
+from cleft.nn.data import Sentence, task_of
+from cleft.nn.scorer import TorchEncoded, TorchScorer
+from cleft.search import Constraints, Parse, SearchOptions, Statistics, search
 from cleft.tree import Tree
 
-__all__ = ["MAIN", "evaluate", "parse_sentences"]
+__all__ = ["MAIN", "Outcome", "evaluate", "parse_sentences", "score"]
 
 MAIN = {"syntax": "f1", "discourse": "relation"}
 """The score of each task that a model is selected by."""
 
 BATCH_TOKENS = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one search made of all sentences: a parse each, None where it failed, and its cost."""
+
+    parses: list[Parse | None]
+    statistics: Statistics = field(default_factory=Statistics)
 
 
 def _batches(sentences: Sequence[Sentence]) -> list[list[int]]:
@@ -39,54 +47,93 @@ def _batches(sentences: Sequence[Sentence]) -> list[list[int]]:
 
 
 def parse_sentences(
-    scorer: TorchScorer, task: str, sentences: Sequence[Sentence], *, beam: int = 1
-) -> tuple[list[Tree | DiscourseTree | None], tuple[int, int]]:
-    """The best tree of each sentence, and how many tags were right of how many.
+    scorer: TorchScorer,
+    task: str,
+    sentences: Sequence[Sentence],
+    *,
+    beams: Sequence[int] = (1,),
+    given_edus: bool = False,
+) -> tuple[dict[int, Outcome], tuple[int, int]]:
+    """The best parses by each width of beam, and how many tags were right of how many.
 
-    Trees are built over the gold tags, since the scorer drops punctuation by
-    its tag; what the part-of-speech head says is counted beside it.
+    Trees are built over the gold tags, since EVALB drops punctuation by its
+    tag; what the part-of-speech head says is counted beside it. All searches
+    use one encoding. With `given_edus` discourse trees have the gold EDUs.
     """
     network = scorer.network
     # Once here rather than at every step of the search; training sets its own mode.
     network.eval()
-    kind = syntax_task(network.config) if task == "syntax" else DISCOURSE
-    trees: list[Tree | DiscourseTree | None] = [None] * len(sentences)
+    kind = task_of(task, network.config)
+    outcomes = {beam: Outcome(parses=[None] * len(sentences)) for beam in beams}
     right = total = 0
     for batch in _batches(sentences):
         words = [sentences[number].words for number in batch]
         golds = [sentences[number].tree for number in batch]
         tags = [gold.tags() if isinstance(gold, Tree) else None for gold in golds]
         encoded = scorer.encode(words)
-        found = search(scorer, words, kind, SearchOptions(beam=beam), tags=tags, encoded=encoded)
-        for number, result in zip(batch, found, strict=True):
-            trees[number] = None if isinstance(result, CleftError) else result[0].tree
-        if task == "syntax" and (guesses := scorer.tags(encoded)) is not None:
-            names = np.array(scorer.tag_names())[guesses.argmax(-1)]
-            flat = [tag for row in tags for tag in row or ()]
-            right += int((names == np.array(flat)).sum())
-            total += len(flat)
-    return trees, (right, total)
+        for beam, outcome in outcomes.items():
+            found = search(
+                scorer,
+                words,
+                kind,
+                SearchOptions(beam=beam),
+                constraints=[_edus(gold) if given_edus else None for gold in golds],
+                tags=tags,
+                encoded=encoded,
+                statistics=outcome.statistics,
+            )
+            for number, result in zip(batch, found, strict=True):
+                outcome.parses[number] = None if isinstance(result, CleftError) else result[0]
+        if task == "syntax":
+            matches, tokens = _count_tags(scorer, encoded, tags)
+            right, total = right + matches, total + tokens
+    return outcomes, (right, total)
 
 
-def evaluate(
-    scorer: TorchScorer, task: str, sentences: Sequence[Sentence], *, metric: str, beam: int = 1
+def _edus(gold: Tree | DiscourseTree) -> Constraints | None:
+    if isinstance(gold, Tree):
+        return None
+    return Constraints(edus=tuple(edu.span.right for edu in gold.edus))
+
+
+def _count_tags(
+    scorer: TorchScorer, encoded: TorchEncoded, tags: Sequence[Sequence[str] | None]
+) -> tuple[int, int]:
+    """How many tags the model's head has right, of how many; (0, 0) without a head."""
+    guesses = scorer.tags(encoded)
+    if guesses is None:
+        return 0, 0
+    names = np.array(scorer.tag_names())[guesses.argmax(-1)]
+    flat = [tag for row in tags for tag in row or ()]
+    return int((names == np.array(flat)).sum()), len(flat)
+
+
+def score(
+    task: str, sentences: Sequence[Sentence], parses: Sequence[Parse | None], *, metric: str
 ) -> dict[str, float]:
-    """The scores of a task's sentences, in per cent."""
-    trees, (right, total) = parse_sentences(scorer, task, sentences, beam=beam)
+    """The scores of a task's parses, in per cent."""
+    trees = [parse.tree if parse is not None else None for parse in parses]
     if task == "syntax":
         gold = [sentence.tree for sentence in sentences if isinstance(sentence.tree, Tree)]
         predicted = [tree if isinstance(tree, Tree) else None for tree in trees]
         syntax = score_syntax(gold, predicted, parameters(metric))
-        scores = {
+        return {
             "f1": syntax.f1,
             "precision": syntax.precision,
             "recall": syntax.recall,
             "complete": syntax.complete,
             "errors": float(syntax.errors + syntax.skipped),
         }
-        return {**scores, "tagging": 100 * right / total} if total else scores
     golds = [s.tree for s in sentences if isinstance(s.tree, DiscourseTree)]
-    parses = [tree if isinstance(tree, DiscourseTree) else None for tree in trees]
-    discourse = score_discourse(golds, parses)
-    names = ("span", "nuclearity", "relation", "full", "segmentation")
-    return {name: getattr(discourse, name).f1 for name in names}
+    found = [tree if isinstance(tree, DiscourseTree) else None for tree in trees]
+    discourse = score_discourse(golds, found)
+    return {name: getattr(discourse, name).f1 for name in MEASURES}
+
+
+def evaluate(
+    scorer: TorchScorer, task: str, sentences: Sequence[Sentence], *, metric: str, beam: int = 1
+) -> dict[str, float]:
+    """The scores of a task's sentences, in per cent; with a head for it, `tagging`."""
+    outcomes, (right, total) = parse_sentences(scorer, task, sentences, beams=[beam])
+    scores = score(task, sentences, outcomes[beam].parses, metric=metric)
+    return {**scores, "tagging": 100 * right / total} if total else scores

@@ -27,7 +27,12 @@ __all__ = [
     "VocabularyConfig",
     "parse_recipe",
     "read_recipe",
+    "set_name",
 ]
+
+
+SETTINGS = Mapping[str, tuple[str, ...]]
+"""Names of variants, each with its `key=value` settings."""
 
 
 def _fail(where: str, expected: str, found: object) -> None:
@@ -42,7 +47,10 @@ class DataConfig:
     - `limit`: train on the first so many sentences only; 0 for all
     - `genres`: keep only lines of these genres (JSON Lines only)
     - `repeat`: how often an epoch goes through the data
-    - `metric`: how dev trees are scored: `collins` or `spmrl` for syntax
+    - `metric`: how trees are scored: `collins` or `spmrl` for syntax
+    - `test`: files that are looked at once, when the run is over, by the name of their set; in a
+      recipe also a path or a list, and then the set is called after their directory
+    - `silver`: the sets whose trees were made by a parser; they are called silver in results
     """
 
     train: tuple[str, ...]
@@ -52,6 +60,8 @@ class DataConfig:
     genres: tuple[str, ...] = ()
     repeat: int = 1
     metric: Literal["collins", "spmrl", "parseval"] = "collins"
+    test: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    silver: tuple[str, ...] = ()
 
     def check(self, where: str) -> None:
         """Fail if a value cannot be meant."""
@@ -63,6 +73,20 @@ class DataConfig:
             _fail(f"{where}.limit", "0 or more", self.limit)
         if self.repeat < 1:
             _fail(f"{where}.repeat", "1 or more", self.repeat)
+
+    def taught(self) -> dict[str, Any]:
+        """What a model depends on: all but the keys for the scores at the end."""
+        table = _plain(asdict(self))
+        return {key: value for key, value in table.items() if key not in ("test", "silver")}
+
+
+def set_name(path: str) -> str:
+    """What a data set is called if a recipe does not say: the directory that its file is in.
+
+    >>> set_name("../data/wsj-sample/test.mrg")
+    'wsj-sample'
+    """
+    return Path(path).parent.name or Path(path).stem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +119,7 @@ class TrainingConfig:
     - `patience`: stop after so many epochs without a better dev score; 0 never
     - `average`: evaluate a running average of the weights that forgets by this factor; 0 for none
     - `threads`: CPU threads of each process; 0 leaves PyTorch's choice
+    - `final_beams`: the widths of beam that the finished model is scored with
     """
 
     epochs: int = 100
@@ -121,6 +146,7 @@ class TrainingConfig:
     devices: int = 1
     precision: Literal["32-true", "64-true", "bf16-mixed", "16-mixed"] = "32-true"
     threads: int = 0
+    final_beams: tuple[int, ...] = (1, 20)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -135,13 +161,19 @@ class TrainingConfig:
                     _fail(f"training.{item.name}", "more than 0", value)
         if not all(0 <= beta < 1 for beta in self.betas):
             _fail("training.betas", "two numbers from 0 to below 1", self.betas)
+        if 1 not in self.final_beams or min(self.final_beams) < 1:
+            _fail("training.final_beams", "widths of 1 or more, 1 among them", self.final_beams)
         if self.average >= 1:
             _fail("training.average", "less than 1", self.average)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A whole recipe."""
+    """A whole recipe.
+
+    `variants` are named lists of settings; `ablation` is the one that is in
+    force. `source` and `settings` say how the recipe was asked for.
+    """
 
     name: str
     network: NetworkConfig
@@ -150,6 +182,10 @@ class Recipe:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     seed: int = 1
     output: str = ""
+    ablation: str = ""
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str = ""
+    settings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that network and data speak of the same tasks."""
@@ -162,6 +198,15 @@ class Recipe:
         if self.seed < 0:
             _fail("seed", "0 or more", self.seed)
 
+    def taught(self) -> dict[str, Any]:
+        """What a model depends on besides its training: the same when a run is resumed."""
+        return {
+            "network": self.network.to_table(),
+            "data": {task: config.taught() for task, config in self.data.items()},
+            "vocabulary": asdict(self.vocabulary),
+            "seed": self.seed,
+        }
+
     def to_table(self) -> dict[str, Any]:
         """The recipe as plain values, for the record of a run."""
         return {
@@ -172,24 +217,41 @@ class Recipe:
             "data": {task: _plain(asdict(config)) for task, config in self.data.items()},
             "vocabulary": asdict(self.vocabulary),
             "training": _plain(asdict(self.training)),
+            "ablation": self.ablation,
+            "variants": _plain(dict(self.variants)),
+            "source": self.source,
+            "settings": list(self.settings),
         }
 
 
 def _plain(table: dict[str, Any]) -> dict[str, Any]:
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in table.items()}
+    """The same with lists for tuples, in tables inside it too."""
+    plain: dict[str, Any] = {}
+    for key, value in table.items():
+        value = _plain(value) if isinstance(value, dict) else value
+        plain[key] = list(value) if isinstance(value, tuple) else value
+    return plain
 
 
 def read_recipe(path: str | Path, settings: Iterable[str] = ()) -> Recipe:
-    """The recipe of a TOML file, with `key=value` settings put over it."""
+    """The recipe of a TOML file, with `key=value` settings put over it.
+
+    If `ablation` names one of its `[variants]`, that one's settings are put
+    over it as well, below those given here.
+    """
     text = files.read_text(path)
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RecipeError(f"not TOML: {error}", where=str(path)) from error
     table.setdefault("name", Path(path).stem)
-    for setting in settings:
+    wanted = list(settings)
+    for setting in wanted:
         _apply(table, setting)
+    table.setdefault("source", files.source_name(path))
+    table.setdefault("settings", wanted)
     try:
+        _choose_variant(table, wanted)
         return parse_recipe(table)
     except RecipeError as error:
         raise RecipeError(
@@ -218,10 +280,44 @@ def parse_recipe(table: Mapping[str, Any]) -> Recipe:
         seed=convert(int, table.get("seed", 1), "seed"),
         output=convert(str, table.get("output", ""), "output"),
         network=NetworkConfig.from_table(_with_tasks(table.get("network", {}), data)),
-        data={task: from_table(DataConfig, value, f"data.{task}") for task, value in data.items()},
+        data={
+            task: from_table(DataConfig, _with_test_named(value), f"data.{task}")
+            for task, value in data.items()
+        },
         vocabulary=from_table(VocabularyConfig, table.get("vocabulary", {}), "vocabulary"),
         training=from_table(TrainingConfig, table.get("training", {}), "training"),
+        ablation=convert(str, table.get("ablation", ""), "ablation"),
+        variants=convert(SETTINGS, table.get("variants", {}), "variants"),
+        source=convert(str, table.get("source", ""), "source"),
+        settings=convert(tuple[str, ...], table.get("settings", ()), "settings"),
     )
+
+
+def _with_test_named(data: Any) -> Any:
+    """The table of a task's data; test files without a name are called after their directory."""
+    if not isinstance(data, Mapping) or isinstance(data.get("test", {}), Mapping):
+        return data
+    test = data["test"]
+    paths = [test] if isinstance(test, str) else test
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
+        return data
+    return {**data, "test": {set_name(paths[0]): paths} if paths else {}}
+
+
+def _choose_variant(table: dict[str, Any], settings: list[str]) -> None:
+    """Put the settings of the variant that `ablation` names over a table."""
+    name, variants = table.get("ablation"), table.get("variants")
+    if not name:
+        return
+    known = convert(SETTINGS, variants or {}, "variants")
+    if name not in known:
+        raise RecipeError(
+            f"expected one of the recipe's variants, found {name!r}",
+            where="ablation",
+            hint=f"variants: {', '.join(known) or 'none'}",
+        )
+    for setting in (*known[name], *settings):
+        _apply(table, setting)
 
 
 def _with_tasks(network: Any, data: Mapping[str, Any]) -> Any:

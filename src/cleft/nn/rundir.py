@@ -17,7 +17,7 @@ from typing import Any
 import cleft
 from cleft import files
 from cleft.errors import OutputError
-from cleft.nn.checkpoint import write_json
+from cleft.nn.checkpoint import read_json, write_json
 from cleft.nn.plot import plot_run
 
 __all__ = ["RunDirectory", "versions"]
@@ -84,9 +84,17 @@ class RunDirectory:
         with open(self.metrics, "a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
 
-    def finish(self, summary: Mapping[str, Any]) -> None:
-        """Write run.json and curve.svg."""
+    def final(self, best: Mapping[str, Any]) -> dict[str, Any]:
+        """The final scores in run.json, if they are of this model; else nothing."""
+        known = read_json(self.run) if self.run.exists() else {}
+        model = known.get("final", {}).get("model")
+        same = best and model == {key: best[key] for key in ("epoch", "step")}
+        return {"final": known["final"]} if same else {}
+
+    def finish(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+        """Write run.json and curve.svg; final scores that are there already are kept."""
         lines = list(self.lines())
+        summary = {**self.final(summary["best"]), **summary}
         epochs = [line for line in lines if line["kind"] == "epoch"]
         write_json(self.run, {**summary, "epochs": epochs})
         scores: dict[str, list[tuple[float, float]]] = {}
@@ -99,3 +107,4 @@ class RunDirectory:
         panels = {"loss": {"train": loss}, "dev": scores}
         with files.writing(self.path / "curve.svg") as stream:
             stream.write(plot_run(str(summary["recipe"]["name"]), panels))
+        return summary

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
-from cleft import files
 from cleft.nn.batches import Example, stable_seed
 from cleft.nn.checkpoint import build_network
-from cleft.nn.data import Sentence, file_hash, make_examples, make_vocabulary, read_sentences
+from cleft.nn.data import (
+    Sentence,
+    file_hash,
+    is_blank,
+    make_examples,
+    make_vocabulary,
+    read_sentences,
+)
 from cleft.nn.features import Featuriser
 from cleft.nn.network import Network
 from cleft.nn.recipe import Recipe
@@ -38,7 +43,9 @@ def prepare(recipe: Recipe) -> Materials:
     for task, config in recipe.data.items():
         found = read_sentences(task, config.train, config)
         sentences[task] = found[: config.limit] if config.limit else found
-        dev[task] = read_sentences(task, [path for path in config.dev if not _blank(path)], config)
+        dev[task] = read_sentences(
+            task, [path for path in config.dev if not is_blank(path)], config
+        )
         hashes.update({path: file_hash(path) for path in (*config.train, *config.dev)})
     network, vectors = recipe.network, None
     extra: list[str] = []
@@ -67,8 +74,3 @@ def prepare(recipe: Recipe) -> Materials:
         featurise=featurise,
         hashes=hashes,
     )
-
-
-def _blank(path: str) -> bool:
-    """Whether a dev file has nothing in it; a run without dev sentences is allowed."""
-    return not any(line.strip() for line in files.lines(Path(path).expanduser()))

@@ -1,7 +1,7 @@
 """Tables of plain values (TOML, JSON) into checked dataclasses.
 
 Only what recipes and configurations need: numbers, strings, flags, choices,
-lists of them. A message names the key, what was expected and what was found.
+lists of them, tables of those. A message names the key, what was expected and what was found.
 """
 
 from __future__ import annotations
@@ -62,6 +62,11 @@ def convert(hint: Any, value: Any, where: str) -> Any:
         return value
     if origin is tuple:
         return _convert_list(get_args(hint), value, where)
+    if origin is Mapping:
+        if not isinstance(value, Mapping):
+            raise RecipeError(f"expected a table, found {value!r}", where=where)
+        inner = get_args(hint)[1]
+        return {str(key): convert(inner, item, f"{where}.{key}") for key, item in value.items()}
     if origin in (Union, UnionType):
         return value if value is None else convert(get_args(hint)[0], value, where)
     right = isinstance(value, hint) and isinstance(value, bool) is (hint is bool)

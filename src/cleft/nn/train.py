@@ -25,18 +25,16 @@ from cleft.errors import ModelError, RecipeError
 from cleft.nn.batches import collate, plan, share, stable_seed
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
 from cleft.nn.evaluate import MAIN, evaluate
+from cleft.nn.final import asked_for, check_test_files, final_scores
 from cleft.nn.network import Losses
 from cleft.nn.optimiser import Average, learning_rate_factor, make_optimiser
 from cleft.nn.progress import Progress, make_progress, show_scores
-from cleft.nn.recipe import Recipe
+from cleft.nn.recipe import Recipe, parse_recipe
 from cleft.nn.rundir import RunDirectory, versions
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.setup import Materials, prepare
 
 __all__ = ["Trainer", "train"]
-
-FIXED = ("network", "data", "vocabulary", "seed")
-"""Parts of a recipe that must be the same when a run is resumed."""
 
 
 def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, Any]:
@@ -62,6 +60,7 @@ def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, An
             where=str(output),
             hint="go on with --resume, or choose another --output",
         )
+    check_test_files(recipe)
     progress = make_progress(fabric.is_global_zero)
     try:
         trainer = Trainer(recipe, prepare(recipe), directory, fabric, progress)
@@ -115,7 +114,17 @@ class Trainer:
             while self.epoch < self.config.epochs and not self._is_tired():
                 self._train_epoch()
                 self._end_epoch()
-        return self._finish("done")
+        return self._add_final(self._finish("done"))
+
+    def _add_final(self, summary: dict[str, Any]) -> dict[str, Any]:
+        """Score the best model on dev and test, unless that has been done."""
+        known = summary.get("final", {}).get("asked") == asked_for(self.recipe)
+        if known or not self.fabric.is_global_zero:
+            return summary
+        best = self.directory.path / "best"
+        final = final_scores(self.recipe, best, self.fabric.device, self.progress.say)
+        model = {key: self.best[key] for key in ("epoch", "step")}
+        return self.directory.finish({**summary, "final": {"model": model, **final}})
 
     def _is_tired(self) -> bool:
         best = self.best.get("epoch", 0)
@@ -293,9 +302,7 @@ class Trainer:
             "hours": round(seconds / 3600, 4),
             "best": self.best,
         }
-        if self.fabric.is_global_zero:
-            self.directory.finish(summary)
-        return summary
+        return self.directory.finish(summary) if self.fabric.is_global_zero else summary
 
     # ------------------------------------------------------------ saving
 
@@ -311,25 +318,24 @@ class Trainer:
                 tensors[f"optimiser.{key}.{names[id(parameter)]}"] = value
         if self.average is not None:
             tensors.update({f"average.{name}": p for name, p in self.average.mean.items()})
-        recipe = self.recipe.to_table()
         counters = {
             "epoch": self.epoch,
             "done": self.done,
             "step": self.step,
             "best": self.best,
             "seconds": self.seconds + time.monotonic() - self.clock,
-            "recipe": {key: recipe[key] for key in FIXED},
+            "recipe": self.recipe.taught(),
         }
         save_checkpoint(self.directory.path, tensors, counters)
 
     def restore(self) -> None:
         """Go back to the last checkpoint."""
         tensors, counters = load_checkpoint(self.directory.path)
-        now = self.recipe.to_table()
-        for key in FIXED:
-            if counters["recipe"][key] != now[key]:
+        before, now = parse_recipe(counters["recipe"]).taught(), self.recipe.taught()
+        for key, value in before.items():
+            if value != now[key]:
                 raise RecipeError(
-                    f"expected {counters['recipe'][key]!r}, as the run began, found {now[key]!r}",
+                    f"expected {value!r}, as the run began, found {now[key]!r}",
                     where=key,
                     hint="resume with the same recipe, or start anew in another --output",
                 )

@@ -15,7 +15,7 @@ from cleft.search.constraints import Constraints
 from cleft.search.decode import Candidate, Decoder
 from cleft.search.labels import Labels, choose_labels, runners_up
 from cleft.search.options import SearchOptions
-from cleft.search.results import Parse, Step, Tags, grow
+from cleft.search.results import Parse, Step, Tags, grow, tree_splits
 from cleft.tasks import DiscourseTask, SyntaxTask
 from cleft.tree import Evidence, is_dummy
 
@@ -74,7 +74,7 @@ def assemble(
     if options.n_best > 1:
         candidates = _without_repeats(candidates)
     items = [
-        task.labelled(len(batch.words[candidate.sentence]), candidate.decisions.splits)
+        task.labelled(len(batch.words[candidate.sentence]), tree_splits(task, candidate))
         for candidate in candidates
     ]
     labels = _label(decoder, batch.constraints, candidates, items, options)

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cleft.order import Order
 from cleft.scorer import Encoded, Floats, Ints, Scorer, State
 from cleft.search.beam import Beam, advance, first_of_sentence
+from cleft.search.breadth import make_history
 from cleft.search.constraints import LOWEST, Masks
-from cleft.search.history import NONE, Decisions, History, Scores
+from cleft.search.history import NONE, Decisions, Scores
 from cleft.span import Span, Split
 
 __all__ = ["Candidate", "Decoder", "Statistics"]
@@ -68,23 +70,25 @@ class Decoder:
         *,
         masks: Masks,
         statistics: Statistics,
+        order: Order = "depth-first",
     ):
         self.scorer = scorer
         self.encoded = encoded
         self.task = task
         self.masks = masks
         self.statistics = statistics
+        self.order = order
         self.lengths = np.asarray(encoded.lengths, np.intp)
 
     def greedy(self, sentences: Ints) -> list[Candidate]:
         """The best split of every span, one candidate a sentence, in order."""
         count = len(sentences)
-        if count == 1 and not self.masks.constrained:
+        if count == 1 and not self.masks.constrained and self.order == "depth-first":
             return [self._greedy_alone(int(sentences[0]))]
         # One more place than there are sentences: what finished rows do goes there.
         scores, ends = np.zeros(count + 1), np.full(count + 1, NONE, np.intp)
         place = np.flatnonzero(self.lengths[sentences] > 1)
-        history = History(2 * int(self.lengths[sentences].sum()))
+        history = make_history(self.order, 2 * int(self.lengths[sentences].sum()))
         beam = Beam.start(history, sentences[place], self.lengths[sentences[place]])
         state = self._start(beam.sentence)
         while len(beam):
@@ -147,7 +151,7 @@ class Decoder:
         finished: those below it can only fall.
         """
         lengths = self.lengths[sentences]
-        history = History(2 * int(lengths.sum()))
+        history = make_history(self.order, 2 * int(lengths.sum()))
         beam = Beam.start(history, sentences[lengths > 1], lengths[lengths > 1])
         finished = [Beam.start(history, sentences[lengths == 1], 0 * lengths[lengths == 1])]
         state = self._start(beam.sentence)

@@ -11,6 +11,7 @@ beam is reordered.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,15 @@ class History:
     """
 
     __slots__ = ("_below", "_left", "_log_prob", "_parent", "_right", "_size", "_split")
+
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "_left",
+        "_split",
+        "_right",
+        "_parent",
+        "_below",
+        "_log_prob",
+    )
 
     def __init__(self, capacity: int):
         self._size = 1
@@ -111,7 +121,7 @@ class History:
 
     def _grow(self, needed: int) -> None:
         more = max(needed, 2 * self._size) - len(self._left)
-        for name in ("_left", "_split", "_right", "_parent", "_below", "_log_prob"):
+        for name in self.COLUMNS:
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
 

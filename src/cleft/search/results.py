@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import exp
 
 from cleft.discourse import DiscourseTree
+from cleft.order import depth_first
 from cleft.scorer import Floats
 from cleft.search.decode import Candidate
 from cleft.search.labels import Labels
@@ -14,7 +15,7 @@ from cleft.span import Span, Split
 from cleft.tasks import Derivation, DiscourseTask, SyntaxTask
 from cleft.tree import Evidence, Tree
 
-__all__ = ["Parse", "Step", "Tags", "grow"]
+__all__ = ["Parse", "Step", "Tags", "grow", "tree_splits"]
 
 Runners = Sequence[tuple[tuple[int, float], ...]]
 
@@ -58,6 +59,12 @@ class Tags:
     evidence: Sequence[Evidence | None] | None = None
 
 
+def tree_splits(task: SyntaxTask | DiscourseTask, candidate: Candidate) -> tuple[Split, ...]:
+    """The splits of a finished hypothesis in the order in which trees are built."""
+    made = candidate.decisions.splits
+    return made if task.order == "depth-first" else depth_first(made)
+
+
 def grow(
     task: SyntaxTask | DiscourseTask,
     *,
@@ -76,7 +83,7 @@ def grow(
     """
     total = candidate.score + sum(labels.log_probs)
     derivation = Derivation(
-        length=len(words), splits=candidate.decisions.splits, labels=tuple(labels.names)
+        length=len(words), splits=tree_splits(task, candidate), labels=tuple(labels.names)
     )
     evidence = _evidence(candidate, items, labels, runners)
     _crown(evidence, Span(0, len(words)), total, candidate.score)

@@ -61,6 +61,7 @@ def search(
             task.name,
             masks=Masks(encoded.lengths, stops=stops, constraints=batch.constraints),
             statistics=statistics if statistics is not None else Statistics(),
+            order=task.order,
         )
         candidates = find(decoder, np.array(list(batch.index), np.intp), options)
         for row, parses in assemble(decoder, task, batch, candidates, options).items():

@@ -1,0 +1,64 @@
+"""`cleft ablate`: train all variants of a recipe."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from cleft.errors import UsageError
+
+__all__ = ["add", "run"]
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "ablate",
+        help="train the variants of a recipe, each with several seeds",
+        description="Train every variant in a recipe's table [variants] with every seed, one after "
+        "the other, each in its own directory. Finished runs are passed over and stopped ones go "
+        "on, so the command may be given again. 'cleft results' makes the table.",
+    )
+    parser.add_argument("recipe", metavar="RECIPE.toml", help="the recipe")
+    parser.add_argument("-o", "--output", required=True, help="the directory of the runs")
+    parser.add_argument("--seeds", default="1,2", help="seeds, by default 1,2")
+    parser.add_argument("--only", help="these variants only, as in baseline,no-history")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="put a value over the recipe's in all runs; may repeat",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the arguments and train."""
+    try:
+        from cleft.nn.ablate import ablate
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"training needs the package {error.name!r}", hint="pip install 'cleft[train]'"
+        ) from error
+    ablate(
+        args.recipe,
+        Path(args.output).expanduser(),
+        seeds=_seeds(args.seeds),
+        settings=args.settings,
+        only=args.only.split(",") if args.only else (),
+        say=lambda text: print(text, file=sys.stderr, flush=True),
+    )
+    return 0
+
+
+def _seeds(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise UsageError(
+            f"expected seeds as whole numbers, found {text!r}", hint="write --seeds 1,2"
+        )
+    return [int(part) for part in parts]

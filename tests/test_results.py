@@ -1,0 +1,182 @@
+"""Tables of results: what they show of runs, and that the page is that of its runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cleft.errors import InputError
+from cleft.results import find_runs, read_run, results_page
+
+ROOT = Path(__file__).parents[1]
+RUNS = ROOT / "docs" / "runs"
+
+
+def syntax_set(name: str = "herons", part: str = "test", f1: float = 88.0, **more: Any) -> dict:
+    found = {"f1": f1, "complete": 30.0, "cost": 1.0, "below_greedy": 0}
+    one = {"task": "syntax", "part": part, "name": name, "silver": False, "metric": "collins"}
+    one |= {"given_edus": False, "tagging": 97.126}
+    one["beams"] = {"1": found, "20": {**found, "f1": f1 + 0.123, "cost": 1.456}}
+    return {**one, **more}
+
+
+def discourse_set(given_edus: bool) -> dict:
+    names = ("segmentation", "span", "nuclearity", "relation", "full")
+    scores = {name: 90.0 - number for number, name in enumerate(names)}
+    greedy = {**scores, "cost": 1.0, "below_greedy": 0}
+    one = {"task": "discourse", "part": "test", "name": "gulls", "silver": False}
+    one |= {"metric": "parseval", "given_edus": given_edus, "tagging": None}
+    return {**one, "beams": {"1": greedy, "20": {**greedy, "relation": 87.5, "cost": 1.25}}}
+
+
+def run(name: str = "small", *sets: dict, seed: int = 1, **recipe: Any) -> dict:
+    data = {"syntax": {"dev": ["x/herons/dev.mrg"], "metric": "collins"}}
+    table = {"name": name, "data": data, "training": {"beam": 1}, **recipe}
+    record: dict[str, Any] = {
+        "status": "done",
+        "recipe": table,
+        "seed": seed,
+        "sentences": {"syntax": 300},
+        "parameters": 2_340_000,
+        "hours": 0.1234,
+        "best": {"epoch": 7, "dev": {"syntax": {"f1": 85.0, "tagging": 96.0}}},
+        "epochs": [{}] * 9,
+    }
+    return {**record, "final": {"sets": list(sets)}} if sets else record
+
+
+def rows(page: str, start: str) -> list[list[str]]:
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith(f"| {start} ")
+    ]
+
+
+def test_the_page_of_results_is_that_of_the_runs_beside_it():
+    """The committed page, made anew from the committed records of runs."""
+    runs = [read_run(path) for path in find_runs([RUNS])] if RUNS.exists() else []
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert page == results_page(runs), "run: cleft results docs/runs -o docs/results.md"
+
+
+def test_a_page_without_runs_has_no_tables():
+    assert "|" not in results_page([])
+
+
+def test_syntax_has_greedy_and_beam_tags_and_cost():
+    page = results_page([run("small", syntax_set(part="dev", f1=90.0), syntax_set())])
+    first, second, about = rows(page, "small")
+    assert first == [
+        *("small", "1", "herons test", "COLLINS", "88.00", "88.12", "20"),
+        *("30.0", "97.13", "1.46", "0"),
+    ]
+    assert second[2:6] == ["herons dev", "COLLINS", "90.00", "90.12"]
+    assert about == [
+        *("small", "`cleft train recipes/small.toml`", "1", "7", "9", "0.12", "2.34 M"),
+        *("300 syntax", "done"),
+    ]
+
+
+def test_silver_sets_are_called_silver():
+    page = results_page([run("small", syntax_set("gum", silver=True))])
+    assert rows(page, "small")[0][2] == "gum test (silver)"
+
+
+def test_discourse_is_shown_end_to_end_and_with_given_edus():
+    page = results_page([run("rst", discourse_set(False), discourse_set(True))])
+    found = [row[3:] for row in rows(page, "rst")[:-1]]
+    scores = ["90.00", "89.00", "88.00", "87.00", "86.00"]
+    beam = ["90.00", "89.00", "88.00", "87.50", "86.00"]
+    assert found == [
+        ["found", "greedy", *scores, "–", "–"],
+        ["found", "beam 20", *beam, "1.25", "0"],
+        ["given", "greedy", *scores, "–", "–"],
+        ["given", "beam 20", *beam, "1.25", "0"],
+    ]
+
+
+def test_genres_are_shown_for_test_end_to_end():
+    scores = dict.fromkeys(("segmentation", "span", "nuclearity", "relation", "full"), 75.0)
+    sets = [discourse_set(given_edus) for given_edus in (False, True)]
+    for one in sets:
+        one["genres"] = {"vlog": {**scores, "sentences": 3}, "bio": {**scores, "sentences": 9}}
+    page = results_page([run("rst", *sets)])
+    found = [row[3:6] for row in rows(page, "rst") if row[3] in ("bio", "vlog")]
+    assert found == [["bio", "9", "75.00"], ["vlog", "3", "75.00"]]
+
+
+def test_a_run_that_is_not_scored_yet_shows_its_dev_score_and_says_so():
+    record = run("early")
+    record["status"] = "running"
+    first, about = rows(results_page([record]), "early")
+    assert first[2:] == ["herons dev", "COLLINS", "85.00", *"–––", "96.00", *"––"]
+    assert about[-1] == "running, not final"
+    record["best"]["dev"] = {}
+    assert len(rows(results_page([record]), "early")) == 1
+
+
+def test_silver_dev_of_a_run_that_is_not_scored_yet_is_called_silver():
+    record = run("early")
+    record["recipe"]["data"]["syntax"]["silver"] = ["herons"]
+    assert rows(results_page([record]), "early")[0][2] == "herons dev (silver)"
+
+
+def test_the_command_is_the_one_that_was_given_without_absolute_paths():
+    given = run("small", source="recipes/other.toml", settings=["seed=2", "training.betas=[0, 1]"])
+    assert (
+        "`cleft train recipes/other.toml --set seed=2 --set 'training.betas=[0, 1]'`"
+        in results_page([given])
+    )
+    assert "`cleft train recipes/small.toml`" in results_page([run(source="/x/small.toml")])
+
+
+def ablation(variant: str, seed: int, f1: float) -> dict:
+    variants = {"baseline": [], "bare": ["network.history=false"]}
+    one = syntax_set(part="dev", f1=f1)
+    return run("ablation", one, seed=seed, ablation=variant, variants=variants)
+
+
+def test_variants_are_grouped_over_seeds_with_mean_and_spread():
+    runs = [ablation("bare", 1, 79.0), ablation("bare", 2, 80.0)]
+    runs += [ablation("baseline", 1, 80.5), ablation("baseline", 2, 80.9)]
+    page = results_page(runs)
+    base, bare, *beams = rows(page, "ablation")
+    assert base[1:8] == ["baseline", "–", "1, 2", "herons dev", "80.70", "0.40", "–"]
+    change = ["`network.history=false`", "1, 2", "herons dev", "79.50", "1.00", "-1.20"]
+    assert bare[1:8] == ["bare", *change]
+    assert beams[1][1:] == ["baseline", "herons dev", "20", "80.82", "0.40", "1.46", "0"]
+    assert len(beams) == 4
+    assert "## Runs" not in page
+    assert results_page(runs[::-1]) == page
+
+
+def test_one_seed_has_no_spread_and_a_variant_without_a_baseline_no_difference():
+    row = rows(results_page([ablation("bare", 1, 79.0)]), "ablation")[0]
+    assert row[5:8] == ["79.00", "–", "–"]
+
+
+def test_beam_rows_of_runs_that_are_not_scored_yet_leave_out_what_is_not_known():
+    record = ablation("bare", 1, 79.0)
+    del record["final"]
+    rest = rows(results_page([record]), "ablation")
+    assert rest[1] == ["ablation", "bare", "herons dev", "1", "85.00", "–", "–", "–"]
+
+
+def test_runs_are_found_in_directories_and_anything_else_is_refused(tmp_path):
+    for name in ("b", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(json.dumps(run(name)))
+    found = find_runs([tmp_path, tmp_path / "a" / "run.json"])
+    assert [path.parent.name for path in found] == ["a", "b", "a"]
+    assert read_run(found[0])["recipe"]["name"] == "a"
+    (tmp_path / "c").mkdir()
+    with pytest.raises(InputError, match=r"no run.json is in it"):
+        find_runs([tmp_path / "c"])
+    with pytest.raises(InputError, match="no such file"):
+        read_run(tmp_path / "none.json")
+    for text, message in (("{", "expected JSON"), ("[]", "expected the record of a run")):
+        (tmp_path / "bad.json").write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_run(tmp_path / "bad.json")
