@@ -87,7 +87,7 @@ class DiscourseTree:
         relations: Iterable[str] = (),
         edu: Edu | None = None,
         evidence: Evidence | None = None,
-    ):
+    ) -> None:
         self.children = tuple(children)
         self.nuclearity = nuclearity
         self.relations = tuple(relations)

@@ -38,7 +38,9 @@ class Place:
 
     __slots__ = ("column", "line", "name")
 
-    def __init__(self, name: str | Path, line: int | None = None, column: int | None = None):
+    def __init__(
+        self, name: str | Path, line: int | None = None, column: int | None = None
+    ) -> None:
         self.name = str(name)
         self.line = line
         self.column = column
@@ -59,7 +61,7 @@ class CleftError(Exception):
     a.mrg line 3: 2 brackets still open; add '))'
     """
 
-    def __init__(self, problem: str, *, where: str | Place = "", hint: str = ""):
+    def __init__(self, problem: str, *, where: str | Place = "", hint: str = "") -> None:
         self.problem = problem
         self.where = str(where)
         self.hint = hint

@@ -69,7 +69,7 @@ class _Given:
 class Parser:
     """A model that parses. It may be shared by threads, and used after a fork."""
 
-    def __init__(self, directory: ModelDirectory, *, threads: int = 1):
+    def __init__(self, directory: ModelDirectory, *, threads: int = 1) -> None:
         self.directory = directory
         self.threads = threads
         self.scorer = OnnxScorer(directory, threads)

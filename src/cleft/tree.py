@@ -97,7 +97,7 @@ class Tree:
         children: Iterable[Tree] = (),
         word: str | None = None,
         evidence: Evidence | None = None,
-    ):
+    ) -> None:
         self.label = label
         self.children = children if type(children) is tuple else tuple(children)
         self.word = word

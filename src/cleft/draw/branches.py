@@ -74,7 +74,7 @@ def _padded(layout: Layout) -> Layout:
 class _Leaves:
     """The words and tags of a tree with their widths."""
 
-    def __init__(self, tree: Tree):
+    def __init__(self, tree: Tree) -> None:
         self.words: list[str] = []
         self.tags: list[str] = []
         self.lines: list[tuple[str, ...]] = []
@@ -92,7 +92,7 @@ class _Leaves:
 class _RowLayout:
     """One row of a tree being laid out."""
 
-    def __init__(self, index: Index, row: Row, leaves: _Leaves, marks: Mapping[int, Mark]):
+    def __init__(self, index: Index, row: Row, leaves: _Leaves, marks: Mapping[int, Mark]) -> None:
         self.index, self.row, self.leaves, self.marks = index, row, leaves, marks
         self.trees = [index.nodes[node] for node in row.nodes]
         self.captions = [self._caption(place) for place in range(len(row.nodes))]

@@ -34,7 +34,7 @@ def grid_lines(tree: Tree, width: int) -> list[list[Chunk]] | None:
 class _Grid:
     """A tree being drawn. Nodes go by their place in preorder."""
 
-    def __init__(self, tree: Tree):
+    def __init__(self, tree: Tree) -> None:
         index = Index(tree)
         self.nodes = index.nodes
         self.children = whole(index).children

@@ -67,7 +67,7 @@ class _Arc(NamedTuple):
 class _Diagram:
     """A discourse tree being laid out. Nodes go by their place in preorder."""
 
-    def __init__(self, tree: DiscourseTree, marks: Mapping[int, Mark]):
+    def __init__(self, tree: DiscourseTree, marks: Mapping[int, Mark]) -> None:
         self.marks = marks
         self.nodes = tree.preorder()
         self.children = children_of(self.nodes)

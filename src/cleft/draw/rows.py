@@ -44,7 +44,7 @@ class Row:
 class Index:
     """A tree's preorder with what rows need to know of each node."""
 
-    def __init__(self, tree: Tree):
+    def __init__(self, tree: Tree) -> None:
         rows = tree.spans()
         self.spans = [span for span, _ in rows]
         self.nodes = [node for _, node in rows]
@@ -136,7 +136,7 @@ def _forest(index: Index, span: Span) -> list[int]:
 class _Open:
     """The nodes of a row that reach beyond it, each with its children in the row."""
 
-    def __init__(self, index: Index):
+    def __init__(self, index: Index) -> None:
         self.index = index
         self.children: dict[int, list[int]] = {}
         self.skipped: set[int] = set()

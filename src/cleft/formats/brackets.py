@@ -37,7 +37,7 @@ class Reader:
     cleaning removed.
     """
 
-    def __init__(self, name: str, clean: Cleaning | None = None):
+    def __init__(self, name: str, clean: Cleaning | None = None) -> None:
         self.name = name
         self.cleaner = Cleaner(clean or KEEP)
         self.line = 0

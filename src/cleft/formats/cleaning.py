@@ -87,7 +87,7 @@ class Cleaner:
     Labels recur, so what they become is kept.
     """
 
-    def __init__(self, clean: Cleaning):
+    def __init__(self, clean: Cleaning) -> None:
         self.clean = clean
         self._phrases: dict[str, str] = {}
 

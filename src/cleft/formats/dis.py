@@ -71,7 +71,7 @@ def read_dis(path: str | Path) -> RstDocument:
 class _Reader:
     """Reads one text from left to right; `stack` holds the open nodes."""
 
-    def __init__(self, text: str, name: str):
+    def __init__(self, text: str, name: str) -> None:
         self.text = text
         self.name = name
         self.position = 0

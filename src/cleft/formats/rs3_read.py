@@ -63,7 +63,7 @@ def _fault(record: Record, problem: str, hint: str = "") -> TreeFormatError:
 class _Reader:
     """The units of a file and what is built of them."""
 
-    def __init__(self, records: Records):
+    def __init__(self, records: Records) -> None:
         self.records = records
         self.relations = _declared(records["rel"])
         self.kinds: dict[str, set[Kind]] = {}

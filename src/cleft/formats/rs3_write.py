@@ -93,7 +93,7 @@ def _allowed(text: str) -> str:
 class _Layout:
     """Which groups a document's nodes become, and what hangs on what."""
 
-    def __init__(self, document: RstDocument):
+    def __init__(self, document: RstDocument) -> None:
         self.rows = placed(document.trees)
         self.relations = _inventory(document)
         kinds: dict[str, set[str]] = {}

@@ -51,7 +51,7 @@ class Record(NamedTuple):
 class Records:
     """The records of a file by tag, and what was left out, counted."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name = name
         self.by_tag: dict[str, list[Record]] = {tag: [] for tag in ATTRIBUTES}
         self.left_out: Counter[str] = Counter()
@@ -88,7 +88,7 @@ def parse(lines: Iterable[str], name: str) -> Records:
 class _Handler:
     """Collects records from expat's events."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.records = Records(name)
         self.open: Record | None = None
         self.text: list[str] = []

@@ -45,7 +45,7 @@ class Bracketing:
 class _Memo(dict[str, str | None]):
     """What each label counts as, worked out when it is first met."""
 
-    def __init__(self, work_out: Callable[[str], str | None]):
+    def __init__(self, work_out: Callable[[str], str | None]) -> None:
         super().__init__()
         self.work_out = work_out
 
@@ -63,7 +63,7 @@ class Rules:
     ('NP', None, 'ADVP', None)
     """
 
-    def __init__(self, parameters: Parameters):
+    def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self.is_spmrl = parameters.dialect == "spmrl"
         self.marks = "-=#" if self.is_spmrl else "-="

@@ -38,7 +38,7 @@ class Source:
     An ending that tells no format is taken for brackets.
     """
 
-    def __init__(self, path: str | Path, format_name: str | None = None):
+    def __init__(self, path: str | Path, format_name: str | None = None) -> None:
         self.path = path
         self.name = files.source_name(path)
         if Path(path).is_dir():

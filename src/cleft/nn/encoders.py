@@ -34,7 +34,7 @@ class Encoding:
 class CharEncoder(nn.Module):
     """A word's vector from its characters: both ends of a BiLSTM."""
 
-    def __init__(self, config: NetworkConfig, chars: int):
+    def __init__(self, config: NetworkConfig, chars: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(chars, config.char_size, padding_idx=PAD)
         self.lstm = BiLstm(config.char_size, config.char_hidden)
@@ -54,7 +54,7 @@ class CharEncoder(nn.Module):
 class ContextEncoder(nn.Module):
     """A word's vector from a transformer, told of casing if asked, mapped to a size if asked."""
 
-    def __init__(self, config: NetworkConfig, model: Any):
+    def __init__(self, config: NetworkConfig, model: Any) -> None:
         super().__init__()
         self.transformer = Transformer(config, model)
         full = self.transformer.size
@@ -78,7 +78,9 @@ class ContextEncoder(nn.Module):
 class Encoder(nn.Module):
     """Sentences to boundaries, as the configuration says."""
 
-    def __init__(self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None):
+    def __init__(
+        self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None
+    ) -> None:
         super().__init__()
         self.config = config
         size = 0

@@ -62,7 +62,7 @@ class Featuriser:
 
     def __init__(
         self, config: NetworkConfig, vocabulary: Vocabulary, pieces: WordPieces | None = None
-    ):
+    ) -> None:
         self.config = config
         self.vocabulary = vocabulary
         self.pieces = pieces

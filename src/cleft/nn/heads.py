@@ -42,7 +42,7 @@ class Memory:
 class BoundaryMarker(nn.Module):
     """Whether an EDU ends at a boundary, from the boundary alone."""
 
-    def __init__(self, size: int, config: NetworkConfig):
+    def __init__(self, size: int, config: NetworkConfig) -> None:
         super().__init__()
         self.mlp = Mlp(size, config.edu_size, config.mlp_dropout)
         self.score = nn.Linear(config.edu_size, 1)
@@ -63,7 +63,7 @@ class SpanInput(nn.Module):
     such boundaries inside the span: a difference of running sums.
     """
 
-    def __init__(self, size: int, config: NetworkConfig, marks: bool):
+    def __init__(self, size: int, config: NetworkConfig, marks: bool) -> None:
         super().__init__()
         self.marks = marks
         self.beside = config.span_input == "mlps"
@@ -92,7 +92,7 @@ class SpanInput(nn.Module):
 class Pointer(nn.Module):
     """Biaffine scores of boundaries for a decoder state."""
 
-    def __init__(self, size: int, config: NetworkConfig, marks: bool):
+    def __init__(self, size: int, config: NetworkConfig, marks: bool) -> None:
         super().__init__()
         width = config.pointer_size
         self.state = Mlp(config.decoder_hidden, width, config.mlp_dropout)
@@ -113,7 +113,7 @@ class Pointer(nn.Module):
 class SpanLabels(nn.Module):
     """Labels of spans, from their two ends (syntax)."""
 
-    def __init__(self, size: int, labels: int, config: NetworkConfig):
+    def __init__(self, size: int, labels: int, config: NetworkConfig) -> None:
         super().__init__()
         self.left = Mlp(size, config.label_size, config.mlp_dropout)
         self.right = Mlp(size, config.label_size, config.mlp_dropout)
@@ -136,7 +136,7 @@ class SplitLabels(nn.Module):
     boundary's share is computed once.
     """
 
-    def __init__(self, size: int, labels: int, config: NetworkConfig):
+    def __init__(self, size: int, labels: int, config: NetworkConfig) -> None:
         super().__init__()
         self.left = nn.Linear(2 * size, config.label_size)
         self.right = nn.Linear(2 * size, config.label_size)
@@ -170,7 +170,7 @@ class SplitHead(nn.Module):
 
     def __init__(
         self, size: int, summary: int, labels: int, config: NetworkConfig, *, splits: bool
-    ):
+    ) -> None:
         super().__init__()
         self.config = config
         hidden = config.decoder_hidden

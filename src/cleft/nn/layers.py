@@ -20,7 +20,7 @@ CLOSED = 1e4
 class SharedDropout(nn.Module):
     """Dropout with one mask for all positions of a sequence."""
 
-    def __init__(self, rate: float):
+    def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate = rate
 
@@ -67,7 +67,7 @@ class Lstm(nn.Module):
     Gates are in PyTorch's order: input, forget, cell, output.
     """
 
-    def __init__(self, size: int, hidden: int, recurrent_dropout: float = 0.0):
+    def __init__(self, size: int, hidden: int, recurrent_dropout: float = 0.0) -> None:
         super().__init__()
         self.hidden = hidden
         self.recurrent_dropout = recurrent_dropout
@@ -115,7 +115,7 @@ class BiLstm(nn.Module):
     column and needs no packing, which would not export.
     """
 
-    def __init__(self, size: int, hidden: int, recurrent_dropout: float = 0.0):
+    def __init__(self, size: int, hidden: int, recurrent_dropout: float = 0.0) -> None:
         super().__init__()
         self.ahead = Lstm(size, hidden, recurrent_dropout)
         self.back = Lstm(size, hidden, recurrent_dropout)
@@ -142,7 +142,7 @@ class BiLstm(nn.Module):
 class Mlp(nn.Module):
     """A linear map, LeakyReLU, and dropout shared over positions."""
 
-    def __init__(self, size: int, output: int, dropout: float):
+    def __init__(self, size: int, output: int, dropout: float) -> None:
         super().__init__()
         self.linear = nn.Linear(size, output)
         self.dropout = SharedDropout(dropout)
@@ -158,7 +158,7 @@ class Mlp(nn.Module):
 class Biaffine(nn.Module):
     """Scores of pairs for each of some outputs: x W y + x u + y v + b."""
 
-    def __init__(self, size: int, outputs: int):
+    def __init__(self, size: int, outputs: int) -> None:
         super().__init__()
         self.outputs = outputs
         # Kept as a matrix: one product serves all outputs.

@@ -25,7 +25,7 @@ Losses = dict[str, tuple[Tensor, int]]
 class Tagger(nn.Module):
     """Parts of speech of tokens, from their two boundaries."""
 
-    def __init__(self, size: int, tags: int, config: NetworkConfig):
+    def __init__(self, size: int, tags: int, config: NetworkConfig) -> None:
         super().__init__()
         self.mlp = Mlp(2 * size, config.tag_size, config.mlp_dropout)
         self.score = nn.Linear(config.tag_size, tags)
@@ -43,7 +43,9 @@ class Tagger(nn.Module):
 class Network(nn.Module):
     """The network of a configuration and a vocabulary."""
 
-    def __init__(self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None):
+    def __init__(
+        self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None
+    ) -> None:
         super().__init__()
         self.config = config
         self.encoder = Encoder(config, vocabulary, transformer)

@@ -48,7 +48,7 @@ class Graph:
     True
     """
 
-    def __init__(self, name: str, *, int8: bool = False):
+    def __init__(self, name: str, *, int8: bool = False) -> None:
         self.name = name
         self.int8 = int8
         self._nodes: list[onnx.NodeProto] = []

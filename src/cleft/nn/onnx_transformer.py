@@ -53,7 +53,7 @@ def supported(model: Any) -> str:
 class _Weights:
     """A transformer's tensors by name."""
 
-    def __init__(self, model: Any):
+    def __init__(self, model: Any) -> None:
         self.tensors = {
             name: tensor.detach().float().cpu().numpy()
             for name, tensor in model.state_dict().items()

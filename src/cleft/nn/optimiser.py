@@ -57,7 +57,7 @@ def make_optimiser(network: nn.Module, config: TrainingConfig) -> torch.optim.Op
 class Average:
     """A running average of weights; young averages forget faster."""
 
-    def __init__(self, named: Iterable[tuple[str, Tensor]], factor: float):
+    def __init__(self, named: Iterable[tuple[str, Tensor]], factor: float) -> None:
         self.factor = factor
         self.live = dict(named)
         self.mean = {name: tensor.detach().clone() for name, tensor in self.live.items()}

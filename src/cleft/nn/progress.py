@@ -65,7 +65,7 @@ class SilentProgress:
 class PlainProgress(SilentProgress):
     """A line every half minute."""
 
-    def __init__(self, stream: Any = None, every: float = EVERY):
+    def __init__(self, stream: Any = None, every: float = EVERY) -> None:
         self.stream = stream or sys.stderr
         self.every = every
         self.label, self.steps, self.done = "", 0, 0
@@ -100,7 +100,7 @@ class PlainProgress(SilentProgress):
 class RichProgress(SilentProgress):
     """A live bar with loss, tokens a second and the time left."""
 
-    def __init__(self, console: Any):
+    def __init__(self, console: Any) -> None:
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,

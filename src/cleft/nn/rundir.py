@@ -39,7 +39,7 @@ def versions() -> dict[str, str]:
 class RunDirectory:
     """The directory of one run."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.metrics = path / "metrics.jsonl"
         self.run = path / "run.json"

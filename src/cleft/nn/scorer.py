@@ -48,7 +48,7 @@ class TorchScorer:
     the mode it was in.
     """
 
-    def __init__(self, network: Network, vocabulary: Vocabulary, featurise: Featuriser):
+    def __init__(self, network: Network, vocabulary: Vocabulary, featurise: Featuriser) -> None:
         self.network = network
         self.vocabulary = vocabulary
         self.featurise = featurise

@@ -83,7 +83,7 @@ class Trainer:
         directory: RunDirectory,
         fabric: Fabric,
         progress: Progress,
-    ):
+    ) -> None:
         self.recipe, self.config = recipe, recipe.training
         self.materials, self.directory = materials, directory
         self.fabric, self.progress = fabric, progress

@@ -26,7 +26,7 @@ SHORTEST = 8
 class Pieces:
     """The pieces of words, by the tokenizer of a transformer."""
 
-    def __init__(self, tokenizer: Any, limit: int):
+    def __init__(self, tokenizer: Any, limit: int) -> None:
         self.tokenizer = tokenizer
         # Some tokenizers come with padding and truncation switched on.
         tokenizer.backend_tokenizer.no_padding()
@@ -140,7 +140,7 @@ def load_transformer(path: str, *, weights: bool = True) -> Any:
 class ScalarMix(nn.Module):
     """A learnt average of layers."""
 
-    def __init__(self, layers: int):
+    def __init__(self, layers: int) -> None:
         super().__init__()
         self.weights = nn.Parameter(torch.zeros(layers))
         self.scale = nn.Parameter(torch.ones(()))
@@ -157,7 +157,7 @@ class ScalarMix(nn.Module):
 class Transformer(nn.Module):
     """Vectors of words from a transformer: layers mixed, the mean over a word's pieces."""
 
-    def __init__(self, config: NetworkConfig, model: Any):
+    def __init__(self, config: NetworkConfig, model: Any) -> None:
         super().__init__()
         self.model = model
         self.frozen = config.transformer_frozen

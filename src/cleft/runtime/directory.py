@@ -56,7 +56,7 @@ def write_checksums(directory: Path) -> None:
 class ModelDirectory:
     """A model on disk; its manifest is read at once, its files when they are asked for."""
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser()
         if not self.path.is_dir():
             what = "a file" if self.path.exists() else "nothing"

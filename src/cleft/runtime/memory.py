@@ -49,7 +49,7 @@ class Memory:
         label_right: Floats,
         *,
         lengths: Sequence[int],
-    ):
+    ) -> None:
         self.left_gates, self.right_gates = left_gates, right_gates  # (boundaries, 4 · hidden)
         self.keys, self.offsets = keys, offsets
         self.cell, self.hidden = cell, hidden  # (sentences, hidden)

@@ -50,7 +50,7 @@ class OnnxState:
 class OnnxScorer:
     """A model's directory as a `cleft.scorer.Scorer`. It may be shared by threads."""
 
-    def __init__(self, directory: ModelDirectory, threads: int = 1):
+    def __init__(self, directory: ModelDirectory, threads: int = 1) -> None:
         self.manifest = directory.manifest
         self.sessions = Sessions(directory, threads)
         manifest = self.manifest

@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 class Sessions:
     """The graphs of a model, by the names of their files without the ending."""
 
-    def __init__(self, directory: ModelDirectory, threads: int = 1):
+    def __init__(self, directory: ModelDirectory, threads: int = 1) -> None:
         if threads < 1:
             raise UsageError(f"threads is {threads}, expected 1 or more")
         self.directory = directory

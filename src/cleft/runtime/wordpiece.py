@@ -76,7 +76,7 @@ class WordPiece:
         cjk: bool = True,
         prefix: str = "##",
         specials: Mapping[str, int] | None = None,
-    ):
+    ) -> None:
         self.numbers = {piece: number for number, piece in enumerate(vocabulary)}
         self.unknown = self.numbers[unknown]
         self.lower, self.strip_accents = lower, strip_accents

@@ -35,7 +35,7 @@ class WordVectors:
     Row 0 is for padding, 1 and 2 for the marks before and after a sentence.
     """
 
-    def __init__(self, directory: ModelDirectory, sessions: Sessions):
+    def __init__(self, directory: ModelDirectory, sessions: Sessions) -> None:
         manifest = directory.manifest
         vocabulary = directory.json("vocabulary.json")
         try:
@@ -122,7 +122,7 @@ class WordVectors:
 class WordPieces:
     """The pieces and the casing of words."""
 
-    def __init__(self, directory: ModelDirectory, rules: PieceRules):
+    def __init__(self, directory: ModelDirectory, rules: PieceRules) -> None:
         vocabulary = directory.lines("pieces.txt")
         try:
             self._cut = WordPiece(

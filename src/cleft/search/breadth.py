@@ -41,7 +41,7 @@ class BreadthFirstHistory(History):
 
     COLUMNS: ClassVar[tuple[str, ...]] = (*History.COLUMNS, "_depth", "_jump")
 
-    def __init__(self, capacity: int):
+    def __init__(self, capacity: int) -> None:
         super().__init__(capacity)
         self._depth, self._jump = (np.zeros(len(self._left), np.intp) for _ in range(2))
 

@@ -122,7 +122,7 @@ class Masks:
         *,
         stops: bool,
         constraints: Mapping[int, Constraints] | None = None,
-    ):
+    ) -> None:
         sizes = list(lengths)
         width = max(sizes, default=0) + 1
         self.stops = stops

@@ -71,7 +71,7 @@ class Decoder:
         masks: Masks,
         statistics: Statistics,
         order: Order = "depth-first",
-    ):
+    ) -> None:
         self.scorer = scorer
         self.encoded = encoded
         self.task = task

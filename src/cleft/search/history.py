@@ -59,7 +59,7 @@ class History:
         "_log_prob",
     )
 
-    def __init__(self, capacity: int):
+    def __init__(self, capacity: int) -> None:
         self._size = 1
         shape = max(capacity, 1) + 1
         self._left, self._split, self._right, self._parent, self._below = (

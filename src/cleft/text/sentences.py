@@ -163,7 +163,7 @@ _ELLIPSIS = re.compile(r"\.{2,}+|…+\.*+")
 class _Paragraph:
     """One paragraph while its sentences are looked for."""
 
-    def __init__(self, text: str, start: int, end: int, language: Language):
+    def __init__(self, text: str, start: int, end: int, language: Language) -> None:
         self.text = text
         self.start = start
         self.end = end
