@@ -73,6 +73,8 @@ def _decode(raw: bytes, path: str | Path, number: int) -> str:
 @contextmanager
 def _reading(path: str | Path) -> Iterator[IO[bytes]]:
     if str(path) == STREAM:
+        if sys.stdin is None:
+            raise InputError("it is closed", where="standard input", hint="name a file")
         yield sys.stdin.buffer
         return
     try:

@@ -122,6 +122,43 @@ def test_a_reader_that_goes_away_ends_us_with_141(tmp_path: Path) -> None:
     assert (process.returncode, err) == (141, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_standard_output_is_one_message_and_exit_code_2(trees: Path) -> None:
+    command = [sys.executable, "-m", "cleft", "convert", str(trees), "-", "--to", "jsonl"]
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (run.returncode, run.stderr) == (2, "cleft: standard output: No space left on device\n")
+
+
+def test_a_closed_standard_input_is_one_message_and_exit_code_2() -> None:
+    command = f"{sys.executable} -m cleft convert - - --from brackets --to jsonl <&-"
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert run.stderr.startswith("cleft: standard input: ")
+
+
+def test_output_is_utf_8_whatever_the_locale_says(trees: Path) -> None:
+    trees.write_text("(NP (NN café))\n", encoding="utf-8")
+    command = [sys.executable, "-m", "cleft", "convert", str(trees), "-", "--to", "brackets"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run(command, capture_output=True, check=True, env=environment)
+    assert run.stdout == "(NP (NN café))\n".encode()
+
+
+def test_a_fault_of_our_own_is_told_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, trees: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fault(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr("cleft.convert.convert", fault)
+    assert main(["convert", str(trees), "-", "--to", "jsonl"]) == 70
+    assert "internal error: ZeroDivisionError: by zero" in capsys.readouterr().err
+    monkeypatch.setenv("CLEFT_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["convert", str(trees), "-", "--to", "jsonl"])
+
+
 def test_an_interrupt_ends_us_with_130(monkeypatch: pytest.MonkeyPatch, trees: Path) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

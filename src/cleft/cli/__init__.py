@@ -3,12 +3,13 @@
 Each command is a module of this package with `add(commands)`, which declares
 its arguments and sets `run`, the function that is called with them. Exit
 codes: 0 done, 1 done but the answer is no, 2 wrong use or bad input, 130
-interrupted, 141 the reader of our output went away.
+interrupted, 141 the reader of our output went away, 70 a fault of our own.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -52,6 +53,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Our formats are UTF-8 whatever the locale says; odd characters are shown, not fatal.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     args = build_parser().parse_args(argv)
     try:
         code: int = args.run(args)
@@ -63,6 +67,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader is gone: keep the interpreter from failing again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()
         return 141
+    except OSError as error:
+        # Files that we open have errors of their own: this is our standard output.
+        _abandon_output()
+        reason = error.strerror or str(error)
+        print(f"cleft: {error.filename or 'standard output'}: {reason}", file=sys.stderr)
+        return 2
+    except Exception as error:
+        if os.environ.get("CLEFT_DEBUG"):
+            raise
+        print(
+            f"cleft: internal error: {type(error).__name__}: {error}; this is a fault of cleft's, "
+            "please report it with what CLEFT_DEBUG=1 shows",
+            file=sys.stderr,
+        )
+        return 70
+
+
+def _abandon_output() -> None:
+    """Keep the interpreter from failing once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
