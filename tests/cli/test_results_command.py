@@ -1,11 +1,11 @@
 """`cleft ablate` and `cleft results` from the command line."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from cleft.cli import main
+from tests.cli import without_torch
 from tests.nn.conftest import ROOT
 
 
@@ -50,11 +50,10 @@ def test_a_directory_without_runs_is_one_clear_line(tmp_path, capsys):
     assert "no run.json is in it" in capsys.readouterr().err
 
 
-def test_without_pytorch_ablation_says_what_to_install(monkeypatch, recipe, tmp_path, capsys):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    for name in [name for name in sys.modules if name.startswith("cleft.nn")]:
-        monkeypatch.delitem(sys.modules, name)
-    assert main(["ablate", recipe, "-o", str(tmp_path)]) == 2
-    assert "cleft[train]" in capsys.readouterr().err
-    assert main(["results", str(tmp_path)]) == 2  # needs none of it
-    assert "no run.json" in capsys.readouterr().err
+def test_without_pytorch_ablation_says_what_to_install(recipe, tmp_path):
+    ablation = without_torch.run("ablate", recipe, "-o", str(tmp_path / "runs"))
+    assert ablation.returncode == 2
+    assert "cleft[train]" in ablation.stderr
+    results = without_torch.run("results", str(tmp_path))  # needs none of it
+    assert results.returncode == 2
+    assert "no run.json" in results.stderr

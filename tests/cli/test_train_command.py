@@ -1,10 +1,12 @@
 """`cleft train` from the command line."""
 
+import subprocess
 import sys
 
 import pytest
 
 from cleft.cli import main
+from tests.cli import without_torch
 from tests.nn.conftest import ROOT
 
 
@@ -45,16 +47,12 @@ def test_a_missing_treebank_is_one_clear_line(tmp_path, capsys):
     assert "no-such.mrg: no such file" in capsys.readouterr().err
 
 
-def test_without_pytorch_it_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    for name in [name for name in sys.modules if name.startswith("cleft.nn")]:
-        monkeypatch.delitem(sys.modules, name)
-    assert main(["train", "recipes/tiny-syntax.toml", "-o", "x"]) == 2
-    assert "cleft[train]" in capsys.readouterr().err
+def test_without_pytorch_it_says_what_to_install(tmp_path):
+    run = without_torch.run("train", "recipes/tiny-syntax.toml", "-o", str(tmp_path / "run"))
+    assert run.returncode == 2
+    assert "cleft[train]" in run.stderr
 
 
 def test_help_does_not_load_pytorch():
-    import subprocess
-
     code = "import sys, cleft.cli; cleft.cli.build_parser(); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
