@@ -102,13 +102,14 @@ def _ending(path: str) -> str:
     return Path(path).suffix.lower()
 
 
-def _drawables(args: argparse.Namespace) -> Iterator[Drawable]:
+def _drawables(args: argparse.Namespace) -> Iterator[Drawable | None]:
+    """What there is to draw, in order; None keeps the place of a tree that is missing."""
     if not args.diff:
         return _read(args.files[0], args)
     return _pairs(args)
 
 
-def _pairs(args: argparse.Namespace) -> Iterator[Drawable]:
+def _pairs(args: argparse.Namespace) -> Iterator[Drawable | None]:
     from cleft.draw import diff
 
     gold, predicted = (list(_read(path, args)) for path in args.files)
@@ -118,11 +119,12 @@ def _pairs(args: argparse.Namespace) -> Iterator[Drawable]:
             hint="give two files with the same sentences in the same order",
         )
     for one, two in zip(gold, predicted, strict=True):
-        yield diff(one, two)  # type: ignore[type-var]
+        missing = one is None or two is None
+        yield None if missing else diff(one, two)  # type: ignore[type-var]
 
 
-def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree]:
-    """The trees of a file, in order; of a record with both trees, both."""
+def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree | None]:
+    """The trees of a file in order (both of a record that has both); None for one without."""
     from cleft.convert import read_records
 
     found = format_of(path, args.source_format)
@@ -132,17 +134,19 @@ def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree]
         if record.tree is None:
             reason = record.error or "none is given"
             print(f"cleft: {path}: record {at} has no tree: {reason}", file=sys.stderr)
+            yield None
 
 
-def _chosen(trees: Iterator[Drawable], number: int | None, path: str) -> Iterator[Drawable]:
-    if number is None:
-        return trees
-    found = list(islice(trees, number - 1, number))
-    if not found:
-        raise UsageError(
-            f"no tree number {number}: there are fewer", where=path, hint="choose a smaller number"
-        )
-    return iter(found)
+def _chosen(trees: Iterator[Drawable | None], number: int | None, path: str) -> Iterator[Drawable]:
+    if number is not None:
+        found = list(islice(trees, number - 1, number))
+        if not found or found[0] is None:
+            why = "it is missing" if found else "there are fewer"
+            raise UsageError(
+                f"no tree number {number}: {why}", where=path, hint="choose another number"
+            )
+        trees = iter(found)
+    return (tree for tree in trees if tree is not None)
 
 
 def _print(trees: Iterator[Drawable], width: int | None) -> None:

@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
         "export",
         help="turn a trained model into one that runs without PyTorch",
         description="Export a model that 'cleft train' wrote (its output directory, or best/ in "
-        "it) to a new directory that 'cleft parse' and cleft.load() read. docs/models.md "
+        "it) to a new directory that cleft.load() reads. docs/models.md "
         "describes the directory.",
     )
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")

@@ -109,9 +109,9 @@ def format_record(record: Record) -> str:
         data["error"] = record.error
     for key, value in record.fields.items():
         data.setdefault(key, value)
-    text = json.dumps(data, ensure_ascii=False)
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     # A lone surrogate has no UTF-8: such a line is written with escapes.
-    return text if text.isprintable() or _encodes(text) else json.dumps(data)
+    return text if text.isprintable() or _encodes(text) else json.dumps(data, allow_nan=False)
 
 
 def _encodes(text: str) -> bool:
@@ -190,7 +190,7 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
     <DiscourseTree: 1 EDUs, no relation>
     """
     try:
-        data = json.loads(line)
+        data = json.loads(line, parse_constant=_no_constant)
     except ValueError as error:
         column = getattr(error, "colno", None)
         place = Place(where.name, where.line, column) if isinstance(where, Place) else where
@@ -206,6 +206,10 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
         return _ours(data) if "cleft" in data else _theirs(data, relations)
     except CleftError as error:
         raise TreeFormatError(error.problem, where=where, hint=error.hint) from error
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number that JSON knows")
 
 
 def _ours(data: dict[str, Any]) -> Record:
@@ -350,6 +354,9 @@ def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
     numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
     if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
         raise FormatError(f"{key!r}: expected numbers, found {json.dumps(row)[:60]}")
+    shares = [value for name, value in numbers.items() if "log" not in name and value is not None]
+    if not all(0 <= share <= 1 + 1e-6 for share in shares):
+        raise FormatError(f"{key!r}: expected probabilities, found {json.dumps(row)[:60]}")
     labels = [tuple(as_row(pair, 2)) for pair in as_list(row.get("labels", []), key)]
     splits = [tuple(as_row(pair, 2)) for pair in as_list(row.get("splits", []), key)]
     return Evidence(labels=tuple(labels), splits=tuple(splits), **numbers)

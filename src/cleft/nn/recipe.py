@@ -73,6 +73,10 @@ class DataConfig:
             _fail(f"{where}.limit", "0 or more", self.limit)
         if self.repeat < 1:
             _fail(f"{where}.repeat", "1 or more", self.repeat)
+        wrong = "parseval" if where.endswith("syntax") else "spmrl"
+        if self.metric == wrong:
+            right = "collins or spmrl" if wrong == "parseval" else "parseval"
+            _fail(f"{where}.metric", right, self.metric)
 
     def taught(self) -> dict[str, Any]:
         """What a model depends on: all but the keys for the scores at the end."""
