@@ -72,3 +72,13 @@ def test_an_unknown_ending_or_format_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="no format is called 'doc'"):
         format_of("-", "doc")
     assert format_of("trees.MRG.gz").name == "brackets"
+
+
+def test_words_without_a_tag_and_error_messages_are_told(tmp_path: Path) -> None:
+    source = tmp_path / "a.jsonl"
+    tree = Tree("NP", [Tree("", (), "the")])
+    source.write_text(format_record(Record(syntax=tree, error="cut short")) + "\n")
+    assert convert(source, tmp_path / "a.mrg") == [
+        "1 error messages: brackets have no place for them",
+        "1 trees with words or labels that brackets cannot hold as they are",
+    ]

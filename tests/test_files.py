@@ -1,3 +1,4 @@
+import gzip
 import os
 import pickle
 from pathlib import Path
@@ -88,3 +89,16 @@ def test_an_error_says_where_what_and_what_to_do() -> None:
     back = pickle.loads(pickle.dumps(InputError("gone", where="x")))
     assert isinstance(back, InputError)
     assert str(back) == "x: gone"
+
+
+def test_gzip_is_read_but_not_written(tmp_path: Path) -> None:
+    with (
+        pytest.raises(OutputError, match=r"read but not written; write without \.gz"),
+        writing(tmp_path / "out.mrg.gz"),
+    ):
+        pass
+    damaged = bytearray(gzip.compress(b"(NP (NN rain))\n" * 50))
+    damaged[12:30] = b"\xff" * 18
+    (tmp_path / "bad.gz").write_bytes(damaged)
+    with pytest.raises(InputError, match="cannot be read"):
+        list(lines(tmp_path / "bad.gz"))

@@ -110,6 +110,7 @@ def _as_document(records: Iterable[Record], name: str) -> RstDocument:
         position = trees[-1].span.right
         remarks["syntax tree: left out"] += record.syntax is not None
         remarks["record with further fields: left out"] += bool(record.fields)
+        remarks["error message: left out"] += record.error is not None
     return RstDocument.of(trees, [f"{count} {what}" for what, count in remarks.items() if count])
 
 
@@ -155,6 +156,8 @@ def _bracket_losses(record: Record) -> Iterator[str]:
         yield "discourse trees left out: brackets hold syntax only"
     if record.fields:
         yield "records with further fields: brackets have no place for them"
+    if record.error is not None:
+        yield "error messages: brackets have no place for them"
     if any(node.evidence for node in tree.preorder()):
         yield "trees with probabilities: brackets have no place for them"
     if any(map(_changes, tree.preorder())):
@@ -163,4 +166,6 @@ def _bracket_losses(record: Record) -> Iterator[str]:
 
 def _changes(node: Tree) -> bool:
     texts = (node.label, node.word if node.word is not None else "x")
-    return any(set(text) & set("() \t\r\n\f\v") for text in texts) or node.word == ""
+    odd = any(set(text) & set("() \t\r\n\f\v") for text in texts)
+    # A word without a tag is written bare, which not every place allows.
+    return odd or node.word == "" or (node.word is not None and not node.label)

@@ -11,6 +11,7 @@ import gzip
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +46,7 @@ def lines(path: str | Path) -> Iterator[str]:
             number += 1
             try:
                 raw = stream.readline()
-            except (OSError, EOFError) as error:
+            except (OSError, EOFError, zlib.error) as error:
                 raise InputError(f"cannot be read: {error}", where=source_name(path)) from error
             if not raw:
                 return
@@ -109,6 +110,10 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     target = Path(path)
+    if target.suffix == ".gz":
+        raise OutputError(
+            "gzipped files are read but not written", where=str(path), hint="write without .gz"
+        )
     try:
         with _direct(target) if _is_special(target) else _replacing(target) as stream:
             yield stream

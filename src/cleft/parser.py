@@ -142,9 +142,10 @@ class Parser:
         """The parses of a batch by task. A batch that fails is tried one by one."""
         try:
             return self._parse_batch(given, tasks, options)
-        except ModelError as error:
+        except (ModelError, MemoryError) as error:
             if len(given) == 1:
-                return [{task.name: error for task in tasks}]
+                found = error if isinstance(error, ModelError) else ModelError("out of memory")
+                return [{task.name: found for task in tasks}]
         return [self._parse([each], tasks, options)[0] for each in given]
 
     def _parse_batch(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cleft.cli import draw
+from cleft.cli import draw, main
 from cleft.draw import diff, svg, terminal
 from cleft.errors import UsageError
 from cleft.tree import Tree
@@ -126,3 +126,18 @@ def test_files_of_unequal_length_cannot_be_compared(trees: Path, tmp_path: Path)
     other.write_text(ONE)
     with pytest.raises(UsageError, match=r"has 2 trees, .* has 1"):
         run("--diff", str(trees), str(other))
+
+
+def test_a_missing_tree_keeps_its_place(tmp_path, capsys):
+    error = '{"cleft": 1, "tokens": ["x"], "error": "too long"}\n'
+    tree = '{"cleft": 1, "tokens": ["x"], "syntax": {"tags": ["NN"], "nodes": [["%s", 0, 1]]}}\n'
+    gold, predicted = tmp_path / "gold.jsonl", tmp_path / "predicted.jsonl"
+    gold.write_text(tree % "NP" + tree % "S")
+    predicted.write_text(error + tree % "S")
+    assert main(["draw", "--diff", str(gold), str(predicted)]) == 0
+    captured = capsys.readouterr()
+    assert "1 of 1 phrases agree" in captured.out
+    assert "record 1 has no tree: too long" in captured.err
+    assert main(["draw", str(predicted), "--number", "2"]) == 0
+    assert main(["draw", str(predicted), "--number", "1"]) == 2
+    assert "no tree number 1: it is missing" in capsys.readouterr().err

@@ -331,3 +331,19 @@ def test_the_reference_sets_come_out_character_for_character(run, shared, name):
     )
     assert code == 0
     assert out == (folder / "expected.txt").read_text("utf-8")
+
+
+def test_a_negative_seed_is_refused(tmp_path, capsys):
+    path = tmp_path / "a.mrg"
+    path.write_text("(S (NN a) (NN b))\n")
+    assert main(["evaluate", str(path), str(path), "--bootstrap", "5", "--seed", "-1"]) == 2
+    assert "give a number of at least 0" in capsys.readouterr().err
+
+
+def test_discourse_trees_of_other_words_are_not_scored(tmp_path, capsys):
+    line = '{"tokens": ["%s", "b"], "edus": [[0, 1], [1, 2]], "splits": [[0, 1, 2, "x_NS"]]}\n'
+    gold, predicted = tmp_path / "gold.jsonl", tmp_path / "predicted.jsonl"
+    gold.write_text(line % "a")
+    predicted.write_text(line % "q")
+    assert main(["evaluate", str(gold), str(predicted), "--json"]) == 2
+    assert "gold has the text 'ab' where predicted has 'qb'" in capsys.readouterr().err

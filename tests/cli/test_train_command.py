@@ -56,3 +56,28 @@ def test_without_pytorch_it_says_what_to_install(tmp_path):
 def test_help_does_not_load_pytorch():
     code = "import sys, cleft.cli; cleft.cli.build_parser(); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_data_that_changed_since_the_run_began_is_refused(tmp_path, capsys):
+    data = tmp_path / "train.mrg"
+    data.write_text((ROOT / "tests/data/invented-train.mrg").read_text())
+    command = ["train", "recipes/tiny-syntax.toml", "-o", str(tmp_path / "run")]
+    command += ["--set", f"data.syntax.train={data}", "--set", "training.epochs=1"]
+    assert main(command) == 0
+    data.write_text(data.read_text().replace("(NP", "(ZP"))
+    assert main([*command, "--resume"]) == 2
+    assert "train.mrg: the file has changed since the run began" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("training.accelerator=abacus", "training.accelerator: "),
+        ("data.syntax.metric=parseval", "expected collins or spmrl, found 'parseval'"),
+        ("training.patience=1", "training.patience: expected 0, or at least dev_every"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_at_once(setting, message, tmp_path, capsys):
+    command = ["train", "recipes/tiny-syntax.toml", "-o", str(tmp_path / "run")]
+    assert main([*command, "--set", "training.dev_every=5", "--set", setting]) == 2
+    assert message in capsys.readouterr().err

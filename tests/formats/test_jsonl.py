@@ -50,6 +50,12 @@ def test_evidence_fields_texts_and_offsets_come_back() -> None:
     assert (back.task, back.tree) == ("both", syntax)
 
 
+def test_a_no_break_space_does_not_part_tokens() -> None:
+    edus = [Edu("5\u00a0km away", Span(0, 2)), Edu("we met", Span(2, 4))]
+    tree = DiscourseTree.join([DiscourseTree.leaf(edu) for edu in edus], "NS", "cause")
+    assert Record(discourse=tree).tokens == ("5\u00a0km", "away", "we", "met")
+
+
 def test_an_error_stands_in_place_of_trees() -> None:
     back = parse_record(format_record(Record(tokens=("x",), error="too long")))
     assert (back.error, back.task, back.tree, back.tokens) == ("too long", None, None, ("x",))
@@ -132,9 +138,13 @@ def changed(record: dict, task: str, **values: object) -> str:
         (changed(DISCOURSE, "discourse", nodes=[]), "leave 2 separate trees"),
         (json.dumps({**CORPUS, "edus": [[0, 4], [4, 7]]}), r"EDU \[0, 4\] does not follow"),
         (json.dumps({**CORPUS, "splits": [[0, 3, 7, "x_NS"], [1, 2, 3, "x_NS"]]}), "not reached"),
-        (json.dumps({**CORPUS, "splits": [[0, 9, 7, "x_NS"]]}), "not a legal one"),
+        (json.dumps({**CORPUS, "splits": [[0, 9, 7, "x_NS"]]}), "is no split of that span"),
         (json.dumps({**CORPUS, "splits": [[0, "3", 7, "x_NS"]]}), r"expected \[left, split"),
         (json.dumps({**CORPUS, "splits": [[0, 3, 7, "x"]]}), "does not end in _NS"),
+        (json.dumps({**CORPUS, "splits": [[0, 3, 7, ""]]}), "is no split of that span"),
+        (json.dumps({**CORPUS, "splits": [[0, 3, 7, "a_NS"], [0, 2, 7, "b_NS"]]}), "given twice"),
+        (changed(SYNTAX, "syntax", evidence=[{"label": 7.5}]), "expected probabilities"),
+        ('{"cleft": 1, "x": NaN}', "NaN is no number that JSON knows"),
         ('{"splits": []}', "neither tokens nor EDUs"),
     ],
 )

@@ -116,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("only one file can be standard input", hint="name the others")
     if args.bootstrap is not None and args.bootstrap < 1:
         raise UsageError(f"--bootstrap {args.bootstrap}", hint="give a number of at least 1")
+    if args.seed < 0:
+        raise UsageError(f"--seed {args.seed}", hint="give a number of at least 0")
     sources = [Source(name, args.format) for name in names]
     if _task(args.task, sources) == "syntax":
         from cleft.cli.evaluate_syntax import evaluate_syntax

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn, TextIO
 
@@ -42,7 +43,7 @@ class Reader:
         self.cleaner = Cleaner(clean or KEEP)
         self.line = 0
         self.text = ""
-        self.started: Place | None = None
+        self.started: tuple[int, int, str] | None = None
         self.labels: list[str] = []
         self.children: list[list[Tree | None]] = [[]]
 
@@ -84,7 +85,13 @@ class Reader:
         return done
 
     def _start(self, index: int) -> None:
-        self.started = Place(self.name, self.line, self._column(index))
+        # Kept as it is: the column is looked for only if a message needs it.
+        self.started = (self.line, index, self.text)
+
+    def _beginning(self) -> Place:
+        assert self.started is not None
+        line, index, text = self.started
+        return Place(self.name, line, _column(text, index))
 
     def _close(self, index: int) -> Tree | None:
         if not self.labels:
@@ -104,7 +111,7 @@ class Reader:
         if tree is None:
             raise TreeFormatError(
                 "no word is left of this tree after cleaning",
-                where=self.started or self.name,
+                where=self._beginning(),
                 hint="remove the tree or clean less",
             )
         return self.cleaner.root(tree)
@@ -116,19 +123,18 @@ class Reader:
             raise TreeFormatError(
                 f"the tree that starts here still has {depth} open "
                 f"bracket{'s' * (depth > 1)} at the end",
-                where=self.started or self.name,
+                where=self._beginning(),
                 hint=f"add {')' * min(depth, 40)!r}",
             )
 
-    def _column(self, index: int) -> int:
-        for number, match in enumerate(TOKEN.finditer(self.text)):
-            if number == index:
-                return match.start() + 1
-        raise AssertionError(index)
-
     def _fail(self, index: int, problem: str, hint: str) -> NoReturn:
-        place = Place(self.name, self.line, self._column(index))
+        place = Place(self.name, self.line, _column(self.text, index))
         raise TreeFormatError(problem, where=place, hint=hint)
+
+
+def _column(text: str, index: int) -> int:
+    """The column, from 1, of a line's token of this number."""
+    return next(islice(TOKEN.finditer(text), index, None)).start() + 1
 
 
 def _quote(text: str) -> str:

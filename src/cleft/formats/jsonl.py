@@ -19,6 +19,7 @@ from cleft import files
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatError
 from cleft.formats.nesting import nest
+from cleft.formats.rst import text_tokens
 from cleft.formats.shapes import as_list, as_object, as_row, as_span, as_strings
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation
@@ -78,7 +79,7 @@ def _tokens_of(syntax: Tree | None, discourse: DiscourseTree | None) -> tuple[st
         return ()
     words: list[str] = []
     for edu in discourse.edus:
-        parts = edu.text.split()
+        parts = text_tokens(edu.text)
         if len(parts) != edu.span.width:
             return ()
         words += parts
@@ -326,7 +327,11 @@ def _derivation(length: int, rows: list[Any]) -> Derivation:
         left, at, right, label = as_row(row, 4)
         if not isinstance(at, int) or not isinstance(label, str):
             raise FormatError(f"expected [left, split, right, label], found {row!r}")
-        known[as_span(left, right)] = (at, label)
+        span = as_span(left, right)
+        if span in known or not span.left < at < span.right or not label:
+            why = "is given twice" if span in known else "is no split of that span with a label"
+            raise FormatError(f"{json.dumps(row)[:60]} {why}")
+        known[span] = (at, label)
     splits, labels, stack = [], [], [Span(0, length)]
     while stack:
         span = stack.pop()

@@ -110,6 +110,14 @@ def _check(number: int, gold: DiscourseTree, predicted: DiscourseTree, gold_edus
             where=where,
             hint="both sides must be of the same tokens",
         )
+    one, two = _characters(gold), _characters(predicted)
+    if one and two and one != two:
+        at = next((k for k, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
+        raise MetricError(
+            f"gold has the text {one[at : at + 20]!r} where predicted has {two[at : at + 20]!r}",
+            where=where,
+            hint="both sides must be of the same tokens",
+        )
     if not gold_edus:
         return
     wanted, found = [edu.span for edu in gold.edus], [edu.span for edu in predicted.edus]
@@ -119,6 +127,12 @@ def _check(number: int, gold: DiscourseTree, predicted: DiscourseTree, gold_edus
             where=where,
             hint="parse with the gold EDUs, or score end to end without gold_edus",
         )
+
+
+def _characters(tree: DiscourseTree) -> str:
+    """The text of a tree without white space; empty where an EDU has none."""
+    texts = ["".join(edu.text.split()) for edu in tree.edus]
+    return "".join(texts) if all(texts) else ""
 
 
 def _sentence(

@@ -29,7 +29,7 @@ Relations = Literal["coarse", "fine"]
 T = TypeVar("T", Tree, DiscourseTree)
 
 # Blank, or one bracket that holds no word: `(())`, `(TOP )`.
-NO_PARSE = re.compile(r"[ \t\r\n\f\v]*(?:\([ \t\r\n\f\v]*[^ \t\r\n\f\v()]*[ \t\r\n\f\v()]*)?")
+NO_PARSE = re.compile(r"[ \t\r\n\f\v]*(?:\([ \t\r\n\f\v]*+[^ \t\r\n\f\v()]*+[ \t\r\n\f\v()]*+)?")
 
 
 class Source:

@@ -51,7 +51,9 @@ def make_optimiser(network: nn.Module, config: TrainingConfig) -> torch.optim.Op
         for (inside, decays), parameters in groups.items()
     ]
     kind = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
-    return kind(tables, betas=config.betas, eps=config.epsilon, fused=True)
+    # The fused kernel unscales gradients by itself, which forbids clipping them before.
+    fused = config.precision != "16-mixed"
+    return kind(tables, betas=config.betas, eps=config.epsilon, fused=fused)
 
 
 class Average:

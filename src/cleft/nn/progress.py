@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Mapping
@@ -73,7 +74,9 @@ class PlainProgress(SilentProgress):
 
     def say(self, text: str) -> None:
         """A line of its own."""
-        print(text, file=self.stream, flush=True)
+        # A log that nobody reads any more is no reason to end a run.
+        with contextlib.suppress(OSError):
+            print(text, file=self.stream, flush=True)
 
     def epoch(self, name: str, steps: int, done: int) -> None:
         """An epoch begins."""

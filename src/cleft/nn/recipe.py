@@ -167,6 +167,10 @@ class TrainingConfig:
             _fail("training.betas", "two numbers from 0 to below 1", self.betas)
         if 1 not in self.final_beams or min(self.final_beams) < 1:
             _fail("training.final_beams", "widths of 1 or more, 1 among them", self.final_beams)
+        if 0 < self.patience < self.dev_every:
+            _fail(
+                "training.patience", f"0, or at least dev_every = {self.dev_every}", self.patience
+            )
         if self.average >= 1:
             _fail("training.average", "less than 1", self.average)
 

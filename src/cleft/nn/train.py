@@ -45,12 +45,17 @@ def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, An
     directory = RunDirectory(output)
     # A batch of one task leaves the other task's head without gradients.
     strategy: Any = DDPStrategy(find_unused_parameters=True) if config.devices > 1 else "auto"
-    fabric = Fabric(
-        accelerator=config.accelerator,
-        devices=config.devices,
-        strategy=strategy,
-        precision=config.precision,
-    )
+    try:
+        fabric = Fabric(
+            accelerator=config.accelerator,
+            devices=config.devices,
+            strategy=strategy,
+            precision=config.precision,
+        )
+    except (RuntimeError, ValueError) as error:
+        raise RecipeError(
+            str(error), where="training.accelerator", hint="use one that this machine has"
+        ) from error
     fabric.launch()
     # Only the first process decides: the others may come when it has begun to write.
     started = fabric.broadcast(directory.has_run)
@@ -325,6 +330,7 @@ class Trainer:
             "best": self.best,
             "seconds": self.seconds + time.monotonic() - self.clock,
             "recipe": self.recipe.taught(),
+            "data": self.materials.hashes,
         }
         save_checkpoint(self.directory.path, tensors, counters)
 
@@ -338,6 +344,13 @@ class Trainer:
                     f"expected {value!r}, as the run began, found {now[key]!r}",
                     where=key,
                     hint="resume with the same recipe, or start anew in another --output",
+                )
+        for path, known in counters.get("data", {}).items():
+            if self.materials.hashes.get(path) != known:
+                raise RecipeError(
+                    "the file has changed since the run began",
+                    where=path,
+                    hint="resume with the same data, or start anew in another --output",
                 )
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "average": {}}
         for name, tensor in tensors.items():
@@ -355,9 +368,11 @@ class Trainer:
                     key: value if key == "step" else value.to(parameter.device)
                     for key, value in state.items()
                 }
-        if self.average is not None and parts["average"]:
+        if self.average is not None:
+            # A run that averages only from here on begins with the weights of this moment.
+            begun = parts["average"] or parts["model"]
             for name, tensor in self.average.mean.items():
-                tensor.copy_(parts["average"][name])
+                tensor.copy_(begun[name])
         self.epoch, self.done, self.step = counters["epoch"], counters["done"], counters["step"]
         self.best, self.seconds = counters["best"], counters["seconds"]
         if self.fabric.is_global_zero:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from cleft.errors import InputError
@@ -87,7 +88,7 @@ def load_pieces(path: str) -> Pieces:
         tokenizer = AutoTokenizer.from_pretrained(
             directory, local_files_only=True, use_fast=True, add_prefix_space=True
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"cannot load the tokenizer: {error}", where=str(directory)) from error
     # RoBERTa and MPNet number positions from the padding number on.
     used = (
@@ -129,7 +130,7 @@ def load_transformer(path: str, *, weights: bool = True) -> Any:
                     directory, local_files_only=True, use_safetensors=True
                 )
             return models.from_config(AutoConfig.from_pretrained(directory, local_files_only=True))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(
             f"cannot load the transformer: {error}",
             where=str(directory),
