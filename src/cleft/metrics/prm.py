@@ -118,7 +118,7 @@ def parameters(name: str | Path) -> Parameters:
 
 def read_prm(path: str | Path) -> Parameters:
     """The parameters in a file."""
-    return parse_prm(files.lines(path), files.source_name(path))
+    return parse_prm(list(files.lines(path)), files.source_name(path))
 
 
 def parse_prm(lines: Iterable[str], name: str = "parameters") -> Parameters:

@@ -65,7 +65,7 @@ def load_classes(name: str | Path) -> RelationClasses:
     if str(name) in BUILT_IN:
         text = resources.files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
         return _parsed(text.splitlines(), str(name))
-    return _parsed(files.lines(name), files.source_name(name))
+    return _parsed(list(files.lines(name)), files.source_name(name))
 
 
 def matching_classes(relations: Iterable[str]) -> RelationClasses:
