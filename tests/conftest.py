@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# The same examples in every run, so that a failure is that of a change; make test-all looks
+# for new ones.
 settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "default",
+    deadline=None,
+    derandomize=os.environ.get("CLEFT_TEST_ALL") != "1",
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.load_profile("default")
 

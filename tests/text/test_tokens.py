@@ -82,6 +82,11 @@ def test_a_long_piece_is_read_like_a_remembered_one(text):
         assert padded[:-1] == whole
 
 
+def test_a_letter_that_counts_as_punctuation_is_a_token():
+    assert_covers("0\u2e2f", tokenize("0\u2e2f"), 0, 2)
+    assert_covers("a\u2e2fb", tokenize("a\u2e2fb"), 0, 3)
+
+
 EXAMPLES = {
     # contractions and possessives
     "don't": "do n't",

@@ -197,7 +197,9 @@ def _ends(piece: str, where: int, rules: Rules) -> tuple[int, ...]:
     position = 0
     anywhere, at_letter = rules.anywhere.match, rules.at_letter.match
     while position < len(piece):
-        found = (at_letter if piece[position].isalpha() else anywhere)(piece, position)
+        found = at_letter(piece, position) if piece[position].isalpha() else None
+        # A few letters (U+2E2F) are punctuation to the patterns of words.
+        found = found or anywhere(piece, position)
         assert found is not None  # the last alternative takes anything
         kind, end = found.lastgroup, found.end()
         if kind in ("word", "compound", "clipped", "clitic"):
