@@ -304,7 +304,7 @@ class Trainer:
             "versions": versions(),
             "threads": torch.get_num_threads(),
             "processes": self.fabric.world_size,
-            "hours": round(seconds / 3600, 4),
+            "hours": round(seconds / 3600, 6),
             "best": self.best,
         }
         return self.directory.finish(summary) if self.fabric.is_global_zero else summary
