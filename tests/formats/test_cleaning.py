@@ -1,7 +1,8 @@
 import pytest
 
 from cleft.errors import UsageError
-from cleft.formats.cleaning import PTB, cleaning
+from cleft.formats.cleaning import PTB, SPMRL, clean_tree, cleaning
+from cleft.tree import Tree
 
 
 def test_a_cleaning_is_found_by_name_and_its_cut_may_be_replaced() -> None:
@@ -18,3 +19,9 @@ def test_a_cleaning_is_found_by_name_and_its_cut_may_be_replaced() -> None:
 def test_an_unknown_cleaning_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="no cleaning is called 'wsj'; use one of none, ptb"):
         cleaning("wsj")
+
+
+def test_tags_that_a_treebank_spells_in_its_own_way_get_their_usual_names() -> None:
+    tree = Tree.from_brackets("(NP (PRPP its) (NN beak))")
+    assert str(clean_tree(tree, PTB)) == "(NP (PRP$ its) (NN beak))"
+    assert str(clean_tree(tree, SPMRL)) == "(NP (PRPP its) (NN beak))"

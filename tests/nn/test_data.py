@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import FormatError, InputError
-from cleft.nn.batches import collate, plan, share
+from cleft.nn.batches import collate, plan, portion, share
 from cleft.nn.config import NetworkConfig
-from cleft.nn.data import make_examples, make_vocabulary, read_sentences
+from cleft.nn.data import make_examples, make_vocabulary, read_sentences, task_of
 from cleft.nn.features import Featuriser
 from cleft.nn.recipe import DataConfig
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
 from cleft.runtime.casing import CASINGS, casing
 from cleft.tasks import DISCOURSE, SyntaxTask
-from tests.nn.conftest import BOTH, DATA, invented
+from tests.nn.conftest import BOTH, DATA, SMALL, invented
 
 
 def test_a_vocabulary_keeps_frequent_words_lower_cased_and_characters_cased():
@@ -178,3 +178,53 @@ def test_the_invented_trees_are_clean():
         "invented-train.jsonl",
         "invented-train.mrg",
     ]
+
+
+def test_rare_labels_are_not_learnt():
+    sentences = {"syntax": invented("syntax")}
+    config = NetworkConfig(**SMALL)
+    counts = Counter(
+        label
+        for sentence in sentences["syntax"]
+        for label in task_of("syntax", config).derive(sentence.tree).labels
+    )
+    kept = make_vocabulary(sentences, config, min_count=1, label_min_count=5).labels["syntax"]
+    assert set(kept) == {label for label, count in counts.items() if count >= 5}
+    assert len(kept) < len(counts)
+    examples = make_examples(
+        "syntax",
+        sentences["syntax"],
+        config,
+        make_vocabulary(sentences, config, min_count=1, label_min_count=5),
+    )
+    assert sum((example.labels < 0).sum() for example in examples) == sum(
+        count for count in counts.values() if count < 5
+    )
+
+
+@given(st.integers(1, 40), st.floats(0.01, 1), st.integers(0, 5))
+def test_a_portion_goes_round_its_set_and_takes_all_of_the_others(size, part, seed):
+    sources = ["small"] * 3 + ["large"] * size
+    count = max(1, round(part * size))
+    seen: list[int] = []
+    for epoch in range(2 * size):
+        kept = portion(sources, {"large": part}, seed, epoch).tolist()
+        assert kept[:3] == [0, 1, 2]
+        assert len(kept) == 3 + count
+        assert len(set(kept)) == len(kept)
+        seen += kept[3:]
+    times = Counter(seen)
+    assert set(times) == set(range(3, size + 3))
+    assert max(times.values()) - min(times.values()) <= 1
+
+
+def test_plain_forms_are_read_alike():
+    config = NetworkConfig(**SMALL, forms="plain")
+    vocabulary = Vocabulary.build([["(", "rain", ")", '"']], min_count=1)
+    one, two = (
+        Featuriser(config, vocabulary)([sentence])
+        for sentence in (["(", "rain", ")", '"'], ["-LRB-", "rain", "-RRB-", "``"])
+    )
+    assert torch.equal(one.words, two.words)
+    given = Featuriser(NetworkConfig(**SMALL), vocabulary)([["-LRB-", "rain", "-RRB-", "``"]])
+    assert not torch.equal(one.words, given.words)

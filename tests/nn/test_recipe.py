@@ -95,6 +95,18 @@ def test_tasks_are_those_that_have_data():
         ({"training": {"average": 1.0}}, "training.average: expected less than 1"),
         ({"vocabulary": {"min_count": 0}}, "vocabulary.min_count: expected 1 or more"),
         ({"vocabulary": {"vectors_limit": -1}}, "vocabulary.vectors_limit: expected 0 or more"),
+        (
+            {"vocabulary": {"label_min_count": 0}},
+            "vocabulary.label_min_count: expected 1 or more",
+        ),
+        (
+            {"data": {"syntax": {"train": "set/a.mrg", "portions": {"other": 0.5}}}},
+            "data.syntax.portions: expected names of sets of train, found 'other'",
+        ),
+        (
+            {"data": {"syntax": {"train": "set/a.mrg", "portions": {"set": 1.5}}}},
+            "data.syntax.portions.set: expected more than 0 and at most 1, found 1.5",
+        ),
         ({"data": {}}, "data: expected a table"),
         ({"data": {"syntax": {}}}, "data.syntax.train: expected a value, found none"),
         ({"data": {"syntax": {"train": []}}}, "data.syntax.train: expected at least one file"),

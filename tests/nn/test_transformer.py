@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cleft.errors import InputError
 from cleft.nn.batches import collate
+from cleft.nn.checkpoint import load_model, save_model, trained_tensors
 from cleft.nn.config import NetworkConfig
 from cleft.nn.transformer import Pieces, ScalarMix, load_pieces, load_transformer
 from cleft.nn.windows import make_windows
@@ -172,3 +173,27 @@ def test_a_directory_without_a_tokenizer_is_a_clear_error(tmp_path):
     (directory / "config.json").write_text('{"model_type": "no-such-model"}')
     with pytest.raises(InputError, match="cannot load the tokenizer"):
         load_pieces(str(directory))
+
+
+def test_frozen_embeddings_stay_and_are_read_back(bert, tmp_path):
+    config = NetworkConfig(
+        **{**BOTH, **TUNED, "encoder": "transformer", "transformer": str(bert)},
+        embeddings_frozen=True,
+    )
+    made = Bench(config, load_transformer(str(bert)), load_pieces(str(bert)))
+    names = set(trained_tensors(made.network))
+    assert not any("word_embeddings" in name for name in names)
+    assert any("encoder.layer.0" in name for name in names)
+    save_model(tmp_path / "model", made.network, made.vocabulary, {})
+    read = load_model(tmp_path / "model")
+    before = made.network.encoder.context.transformer.model.get_input_embeddings().weight
+    after = read.network.encoder.context.transformer.model.get_input_embeddings().weight
+    assert torch.equal(before, after)
+
+
+def test_only_the_first_layers_are_kept_if_asked(bert):
+    whole, first = load_transformer(str(bert)), load_transformer(str(bert), depth=1)
+    assert (len(whole.encoder.layer), len(first.encoder.layer)) == (2, 1)
+    name = "encoder.layer.0.output.dense.weight"
+    assert torch.equal(first.state_dict()[name], whole.state_dict()[name])
+    assert len(load_transformer(str(bert), depth=9, weights=False).encoder.layer) == 2

@@ -49,10 +49,16 @@ SMALL = {
 KINDS = {
     "lstm": {"edu_boundaries": "pointer", "decoder_layers": 2},
     "words": {"char_size": 0, "span_input": "linear", "edu_boundaries": "pointer"},
+    "plain": {"forms": "plain"},
     "chars": {"word_size": 0, "history": False, "edu_boundaries": "loss"},
     "bert": {"encoder": "transformer", "encoder_layers": 0, "casing_size": 4},
     "frozen": {"encoder": "transformer", "transformer_layers": 3},
-    "mpnet": {"encoder": "transformer", "encoder_layers": 0, "transformer_layers": 1},
+    "mpnet": {
+        "encoder": "transformer",
+        "encoder_layers": 0,
+        "transformer_layers": 1,
+        "forms": "plain",
+    },
 }
 
 

@@ -1,6 +1,7 @@
 """What is kept of words is what would be made anew."""
 
 import numpy as np
+import pytest
 
 from cleft.runtime import ModelDirectory, OnnxScorer, words
 from cleft.runtime.casing import CASINGS
@@ -33,3 +34,15 @@ def test_a_word_without_pieces_is_one_unknown_piece():
     found, casing = pieces("\u200b")
     assert len(found) == 1
     assert CASINGS[casing] == "other"
+
+
+@pytest.mark.parametrize("kind", ["plain", "mpnet"])
+def test_forms_of_treebanks_and_of_text_are_one_to_a_model_of_plain_forms(kind):
+    scorer = OnnxScorer(ModelDirectory(model(kind)))
+    penn = ["-LRB-", "rain", "-RRB-", "``", "so", "''", "can't", "--"]
+    text = ["(", "rain", ")", "“", "so", "”", "can’t", "—"]
+    one, two = (scorer.encode([words]).boundaries for words in (penn, text))
+    assert np.array_equal(one, two)
+    other = OnnxScorer(ModelDirectory(model("bert")))
+    one, two = (other.encode([words]).boundaries for words in (penn, text))
+    assert not np.array_equal(one, two)

@@ -33,6 +33,7 @@ class Cleaning:
     - `cut`: phrase labels are cut before the first of these characters
       (a label that begins with one of them stays whole, as -LRB- must)
     - `cut_tags`: the same for the tags of words
+    - `tag_names`: tags that a treebank spells in its own way, and the usual spelling
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
     - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
 
@@ -44,6 +45,7 @@ class Cleaning:
     traces: bool = True
     cut: str = "-="
     cut_tags: str = ""
+    tag_names: tuple[tuple[str, str], ...] = ()
     root: bool = True
     unescape: bool = False
 
@@ -51,8 +53,11 @@ class Cleaning:
 KEEP = Cleaning(traces=False, cut="", root=False)
 """A cleaning that changes nothing."""
 
-PTB = Cleaning(cut="-=|")
-"""English and most Penn-style treebanks: no traces, labels cut at `-`, `=` and `|`."""
+PTB = Cleaning(cut="-=|", tag_names=(("PRPP", "PRP$"), ("WPP", "WP$")))
+"""English and most Penn-style treebanks: no traces, labels cut at `-`, `=` and `|`.
+
+GENIA's PRPP and WPP become the Penn Treebank's PRP$ and WP$.
+"""
 
 SPMRL = Cleaning(cut="-=#")
 """The SPMRL treebanks: as PTB, labels also cut at `#`."""
@@ -90,6 +95,7 @@ class Cleaner:
     def __init__(self, clean: Cleaning) -> None:
         self.clean = clean
         self._phrases: dict[str, str] = {}
+        self._tags = dict(clean.tag_names)
 
     def phrase(self, label: str) -> str:
         """What a phrase's label becomes."""
@@ -105,7 +111,9 @@ class Cleaner:
             return None
         if clean.unescape:
             word = UNESCAPED.get(word, word).replace("\\/", "/").replace("\\*", "*")
-        return Tree(_cut(tag, clean.cut_tags) if clean.cut_tags else tag, (), word)
+        if clean.cut_tags:
+            tag = _cut(tag, clean.cut_tags)
+        return Tree(self._tags.get(tag, tag), (), word)
 
     def root(self, tree: Tree) -> Tree:
         """The tree without its outer bracket, if that goes."""

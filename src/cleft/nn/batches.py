@@ -7,7 +7,7 @@ resumed run sees what an unbroken one would.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from cleft.nn.features import Featuriser, Inputs
 
-__all__ = ["Batch", "Example", "collate", "plan", "share", "stable_seed"]
+__all__ = ["Batch", "Example", "collate", "plan", "portion", "share", "stable_seed"]
 
 Numbers = npt.NDArray[np.int64]
 
@@ -96,6 +96,27 @@ def plan(lengths: Sequence[int], budget: int, seed: int, epoch: int) -> list[Num
         room -= lengths[index]
     order = rng.permutation(len(batches))
     return [np.array(batches[number], dtype=np.int64) for number in order if batches[number]]
+
+
+def portion(
+    sources: Sequence[str], portions: Mapping[str, float], seed: int, epoch: int
+) -> Numbers:
+    """The examples that an epoch takes: all, but of a set with a portion only that part.
+
+    Epochs go round such a set, so that none of its examples is left out for long.
+
+    >>> sources = ["a", "b", "b", "b", "b"]
+    >>> [portion(sources, {"b": 0.5}, 1, epoch).tolist() for epoch in (0, 1, 2)]
+    [[0, 1, 4], [0, 2, 3], [0, 1, 4]]
+    """
+    names = np.array(sources)
+    kept = [np.flatnonzero(~np.isin(names, list(portions)))]
+    for name, part in portions.items():
+        members = np.flatnonzero(names == name)
+        count = max(1, round(part * len(members))) if len(members) else 0
+        order = np.random.default_rng(stable_seed(seed, name)).permutation(len(members))
+        kept.append(members[np.take(order, range(epoch * count, (epoch + 1) * count), mode="wrap")])
+    return np.sort(np.concatenate(kept))
 
 
 def share(batch: Numbers, rank: int, ranks: int) -> tuple[Numbers, bool]:

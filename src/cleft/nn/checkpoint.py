@@ -83,7 +83,7 @@ def _read_tensors(path: Path) -> Tensors:
 
 
 def trained_tensors(network: Network) -> Tensors:
-    """The weights that training changes; a frozen transformer's stay in its own directory."""
+    """The weights that training changes; frozen ones stay in the transformer's own directory."""
     return {name: p for name, p in network.named_parameters() if p.requires_grad}
 
 
@@ -94,7 +94,9 @@ def build_network(
     pieces = model = None
     if config.encoder == "transformer":
         pieces = load_pieces(config.transformer)
-        model = load_transformer(config.transformer, weights=weights or config.transformer_frozen)
+        kept = config.transformer_frozen or config.embeddings_frozen
+        depth = config.transformer_depth
+        model = load_transformer(config.transformer, weights=weights or kept, depth=depth)
     network = Network(config, vocabulary, model)
     return network, Featuriser(config, vocabulary, pieces)
 

@@ -18,6 +18,7 @@ from cleft.tree import Branching, Dummy
 __all__ = ["NetworkConfig"]
 
 TASKS = ("syntax", "discourse")
+Forms = Literal["given", "plain"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,10 @@ class NetworkConfig:
     - `encoder`: `lstm` (words and characters) or `transformer` (a local Hugging Face directory)
     - `encoder_layers`: layers of the BiLSTM; 0 leaves it out (transformer only)
     - `transformer_frozen`: whether the transformer's own weights stay as they are
+    - `transformer_depth`: how many of its layers are kept, from the first on; 0 for all
     - `transformer_layers`: how many of its last layers are mixed
+    - `embeddings_frozen`: whether a fine-tuned transformer keeps its embeddings of pieces
+    - `forms`: whether words are read as `given`, or in `plain` form (`cleft.runtime.forms`)
     - `casing_size`: an embedding of a word's casing, for an uncased transformer; 0 for none
     - `span_input`: `mlps` (two MLPs side by side) or `linear` (W₁h_i + W₂h_j)
     - `history`: whether the decoder remembers earlier splits
@@ -54,9 +58,12 @@ class NetworkConfig:
     encoder_hidden: int = 400
     transformer: str = ""
     transformer_frozen: bool = True
+    embeddings_frozen: bool = False
+    transformer_depth: int = 0
     transformer_layers: int = 4
     transformer_size: int = 100
     casing_size: int = 0
+    forms: Forms = "given"
     span_input: Literal["mlps", "linear"] = "mlps"
     span_size: int = 500
     decoder_layers: int = 3
@@ -101,7 +108,7 @@ class NetworkConfig:
 
     def _check_numbers(self) -> None:
         at_least = {"word_size": 0, "char_size": 0, "char_hidden": 0, "encoder_layers": 0}
-        at_least["casing_size"] = 0
+        at_least |= {"casing_size": 0, "transformer_depth": 0}
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool):

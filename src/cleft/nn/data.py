@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from cleft.formats.cleaning import cleaning
 from cleft.formats.jsonl import read_jsonl
 from cleft.nn.batches import Example
 from cleft.nn.config import NetworkConfig
-from cleft.nn.recipe import DataConfig
+from cleft.nn.recipe import DataConfig, set_name
 from cleft.nn.vocab import Vocabulary
 from cleft.order import breadth_first
 from cleft.tasks import Derivation, DiscourseTask, SyntaxTask
@@ -42,11 +43,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """The words and the gold tree of one sentence of a data set, and its genre if that is known."""
+    """The words and the gold tree of one sentence; its genre if that is known; the set it is of."""
 
     words: tuple[str, ...]
     tree: Tree | DiscourseTree
     genre: str = ""
+    source: str = field(default="", compare=False)
 
 
 def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[Sentence]:
@@ -56,10 +58,10 @@ def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[
 
 
 def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
-    file = Path(path).expanduser()
+    file, source = Path(path).expanduser(), set_name(path)
     if task == "syntax" and ".jsonl" not in file.suffixes:
         for tree in read_brackets(file, cleaning(config.clean)):
-            yield Sentence(words=tuple(tree.words()), tree=tree)
+            yield Sentence(words=tuple(tree.words()), tree=tree, source=source)
         return
     for record in read_jsonl(file):
         genre = str(record.fields.get("genre", ""))
@@ -70,7 +72,7 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
             raise InputError(
                 f"expected a {task} tree on every line, found a line without one", where=str(file)
             )
-        yield Sentence(words=tuple(record.tokens), tree=found, genre=genre)
+        yield Sentence(words=tuple(record.tokens), tree=found, genre=genre, source=source)
 
 
 def task_of(name: str, config: NetworkConfig) -> SyntaxTask | DiscourseTask:
@@ -93,13 +95,15 @@ def make_vocabulary(
     config: NetworkConfig,
     *,
     min_count: int,
+    label_min_count: int = 1,
     extra: Iterable[str] = (),
 ) -> Vocabulary:
     """The vocabulary of training sentences of each task."""
-    labels = {
-        task: {label for sentence in sentences for label in _derive(sentence, config).labels}
-        for task, sentences in data.items()
-    }
+    labels = {}
+    for task, sentences in data.items():
+        derived = (_derive(sentence, config).labels for sentence in sentences)
+        counts = Counter(itertools.chain.from_iterable(derived))
+        labels[task] = {label for label, count in counts.items() if count >= label_min_count}
     tags: set[str] = set()
     if config.tags:
         for sentence in data.get("syntax", []):

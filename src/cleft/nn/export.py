@@ -206,6 +206,7 @@ def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
         dummy=config.dummy,
         decoder_layers=config.decoder_layers,
         history=config.history,
+        forms=config.forms,
         char_limit=config.char_limit if encoder.chars is not None else 0,
         has_words=encoder.words is not None,
         has_bilstm=config.has_bilstm,

@@ -7,7 +7,7 @@ a batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
 from cleft.nn.windows import Windows, make_windows
 from cleft.runtime.casing import casing
+from cleft.runtime.forms import plain_form
 
 __all__ = ["Featuriser", "Inputs", "WordPieces"]
 
@@ -66,6 +67,7 @@ class Featuriser:
         self.config = config
         self.vocabulary = vocabulary
         self.pieces = pieces
+        self._form: Callable[[str], str] = plain_form if config.forms == "plain" else str
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> Inputs:
         """The tensors of a batch of non-empty sentences."""
@@ -75,7 +77,7 @@ class Featuriser:
         for row, sentence in enumerate(sentences):
             marks = [numbers.setdefault(word, len(numbers) + 3) for word in sentence]
             kinds[row, : len(marks) + 2] = [1, *marks, 2]
-        different = list(numbers)
+        different = list(map(self._form, numbers))
         word_ids = [PAD, BEGIN, END, *map(self.vocabulary.word_id, different)]
         casings = [0, 0, 0, *map(casing, different)]
         windows = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,14 @@ from cleft.errors import InputError
 from cleft.nn.checkpoint import load_model
 from cleft.nn.data import Sentence, file_hash, is_blank, read_sentences
 from cleft.nn.evaluate import MAIN, Outcome, parse_sentences, score
-from cleft.nn.recipe import Recipe, set_name
+from cleft.nn.recipe import DataConfig, Recipe, set_name
 from cleft.nn.scorer import TorchScorer
 
 __all__ = ["asked_for", "check_test_files", "final_scores"]
+
+
+TRAINED = "(trained on)"
+"""What the genres of the training data are called together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,10 @@ def final_scores(
         paths = [path for path in part.paths if part.part == "test" or not is_blank(path)]
         if not paths:
             continue
-        sentences = read_sentences(part.task, paths, recipe.data[part.task])
+        config = recipe.data[part.task]
+        if part.part == "test":  # genres that it was not trained on are worth knowing too
+            config = replace(config, genres=())
+        sentences = read_sentences(part.task, paths, config)
         if scorer is None:
             scorer = load_model(model)
             scorer.network.to(device)
@@ -125,22 +132,24 @@ def _score_set(
         "tokens": sum(len(sentence.words) for sentence in sentences),
         "tagging": round(100 * right / total, 4) if total else None,
         "beams": scores,
-        "genres": _by_genre(part.task, sentences, outcomes[beams[-1]], config.metric),
+        "genres": _by_genre(part.task, sentences, outcomes[beams[-1]], config),
     }
 
 
 def _by_genre(
-    task: str, sentences: Sequence[Sentence], outcome: Outcome, metric: str
+    task: str, sentences: Sequence[Sentence], outcome: Outcome, config: DataConfig
 ) -> dict[str, dict[str, float]]:
     """The scores of the widest beam for each genre, where the data name genres."""
     groups: dict[str, list[int]] = {}
     for number, sentence in enumerate(sentences):
         if sentence.genre:
             groups.setdefault(sentence.genre, []).append(number)
+            if sentence.genre in config.genres:
+                groups.setdefault(TRAINED, []).append(number)
     found = {}
     for genre, numbers in sorted(groups.items()):
         gold, parses = [sentences[n] for n in numbers], [outcome.parses[n] for n in numbers]
-        scores = score(task, gold, parses, metric=metric)
+        scores = score(task, gold, parses, metric=config.metric)
         found[genre] = {name: round(value, 4) for name, value in scores.items()}
         found[genre]["sentences"] = len(numbers)
     return found

@@ -45,7 +45,8 @@ class DataConfig:
 
     - `clean`: a cleaning of `cleft.formats.cleaning` (bracketed trees only)
     - `limit`: train on the first so many sentences only; 0 for all
-    - `genres`: keep only lines of these genres (JSON Lines only)
+    - `genres`: train and choose on lines of these genres only (JSON Lines only)
+    - `portions`: the part of a set, by its name, that one epoch takes; the next takes another
     - `repeat`: how often an epoch goes through the data
     - `metric`: how trees are scored: `collins` or `spmrl` for syntax
     - `test`: files that are looked at once, when the run is over, by the name of their set; in a
@@ -58,6 +59,7 @@ class DataConfig:
     clean: str = "ptb"
     limit: int = 0
     genres: tuple[str, ...] = ()
+    portions: Mapping[str, float] = field(default_factory=dict)
     repeat: int = 1
     metric: Literal["collins", "spmrl", "parseval"] = "collins"
     test: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -71,6 +73,11 @@ class DataConfig:
             _fail(f"{where}.clean", f"one of {', '.join(CLEANINGS)}", self.clean)
         if self.limit < 0:
             _fail(f"{where}.limit", "0 or more", self.limit)
+        for name, portion in self.portions.items():
+            if name not in map(set_name, self.train):
+                _fail(f"{where}.portions", "names of sets of train", name)
+            if not 0 < portion <= 1:
+                _fail(f"{where}.portions.{name}", "more than 0 and at most 1", portion)
         if self.repeat < 1:
             _fail(f"{where}.repeat", "1 or more", self.repeat)
         wrong = "parseval" if where.endswith("syntax") else "spmrl"
@@ -97,11 +104,14 @@ def set_name(path: str) -> str:
 class VocabularyConfig:
     """Which words have a vector: how often they must occur, and vectors to begin with.
 
+    Labels that occur less often than `label_min_count` are not learnt: each costs a matrix.
+
     `vectors` is a text file (a word and its numbers a line), or .npy or
     .safetensors with the words, one a line, in a .txt file of the same name.
     """
 
     min_count: int = 2
+    label_min_count: int = 1
     vectors: str = ""
     vectors_limit: int = 0
 
@@ -109,6 +119,8 @@ class VocabularyConfig:
         """Check the numbers."""
         if self.min_count < 1:
             _fail("vocabulary.min_count", "1 or more", self.min_count)
+        if self.label_min_count < 1:
+            _fail("vocabulary.label_min_count", "1 or more", self.label_min_count)
         if self.vectors_limit < 0:
             _fail("vocabulary.vectors_limit", "0 or more", self.vectors_limit)
 

@@ -30,6 +30,7 @@ class Materials:
     """The data of a run and the network made for it."""
 
     train: dict[str, list[Example]]
+    sources: dict[str, list[str]]  # the set that each example is of
     dev: dict[str, list[Sentence]]
     vocabulary: Vocabulary
     network: Network
@@ -57,7 +58,11 @@ def prepare(recipe: Recipe) -> Materials:
         ]
         hashes[recipe.vocabulary.vectors] = file_hash(recipe.vocabulary.vectors)
     vocabulary = make_vocabulary(
-        sentences, network, min_count=recipe.vocabulary.min_count, extra=extra
+        sentences,
+        network,
+        min_count=recipe.vocabulary.min_count,
+        label_min_count=recipe.vocabulary.label_min_count,
+        extra=extra,
     )
     torch.manual_seed(stable_seed(recipe.seed, "weights"))
     built, featurise = build_network(network, vocabulary)
@@ -68,6 +73,7 @@ def prepare(recipe: Recipe) -> Materials:
     }
     return Materials(
         train=train,
+        sources={task: [row.source for row in rows] for task, rows in sentences.items()},
         dev=dev,
         vocabulary=vocabulary,
         network=built,

@@ -22,7 +22,7 @@ from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor
 
 from cleft.errors import ModelError, RecipeError
-from cleft.nn.batches import collate, plan, share, stable_seed
+from cleft.nn.batches import collate, plan, portion, share, stable_seed
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
 from cleft.nn.evaluate import MAIN, evaluate
 from cleft.nn.final import asked_for, check_test_files, final_scores
@@ -139,11 +139,13 @@ class Trainer:
         """The batches of an epoch: each a task and numbers of its examples."""
         found = []
         for task, examples in self.materials.train.items():
-            lengths = [len(example.words) for example in examples]
-            for turn in range(self.recipe.data[task].repeat):
+            config, sources = self.recipe.data[task], self.materials.sources[task]
+            for turn in range(config.repeat):
                 seed = stable_seed(self.recipe.seed, task, turn)
+                kept = portion(sources, config.portions, seed, epoch)
+                lengths = [len(examples[number].words) for number in kept]
                 batches = plan(lengths, self.config.batch_tokens, seed, epoch)
-                found += [(task, batch) for batch in batches]
+                found += [(task, kept[batch]) for batch in batches]
         rng = np.random.default_rng(stable_seed(self.recipe.seed, "tasks", epoch))
         return [found[number] for number in rng.permutation(len(found))]
 

@@ -117,19 +117,23 @@ def _quietly() -> Iterator[None]:
             reports.enable_progress_bar()
 
 
-def load_transformer(path: str, *, weights: bool = True) -> Any:
-    """The transformer of a directory; without weights, only its shape."""
+def load_transformer(path: str, *, weights: bool = True, depth: int = 0) -> Any:
+    """The transformer of a directory, its first `depth` layers or all; or only its shape."""
     from transformers import AutoConfig, AutoModel
 
     models: Any = AutoModel
     directory = _directory(path)
     try:
         with _quietly():
-            if weights:
-                return models.from_pretrained(
-                    directory, local_files_only=True, use_safetensors=True
-                )
-            return models.from_config(AutoConfig.from_pretrained(directory, local_files_only=True))
+            config = AutoConfig.from_pretrained(directory, local_files_only=True)
+            config.num_hidden_layers = min(
+                depth or config.num_hidden_layers, config.num_hidden_layers
+            )
+            if not weights:
+                return models.from_config(config)
+            return models.from_pretrained(
+                directory, config=config, local_files_only=True, use_safetensors=True
+            )
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(
             f"cannot load the transformer: {error}",
@@ -167,6 +171,8 @@ class Transformer(nn.Module):
         self.mix = ScalarMix(count)
         if self.frozen:
             model.requires_grad_(False)
+        elif config.embeddings_frozen:
+            model.get_input_embeddings().requires_grad_(False)
 
     def train(self, mode: bool = True) -> Transformer:
         """A frozen transformer never drops anything."""

@@ -142,6 +142,7 @@ class Manifest:
     dummy: Dummy = "one"
     decoder_layers: int = 1
     history: bool = True
+    forms: str = "given"
     char_limit: int = 0
     has_words: bool = False
     has_bilstm: bool = True
@@ -198,6 +199,7 @@ class Manifest:
             dummy=_choice(table, "dummy", get_args(Dummy)),
             decoder_layers=_positive(table, "decoder_layers"),
             history=_get(table, "history", bool, "true or false"),
+            forms=_choice({"forms": "given", **table}, "forms", ("given", "plain")),
             char_limit=_get(table, "char_limit", int, "a number"),
             has_words=_get(table, "has_words", bool, "true or false"),
             has_bilstm=_get(table, "has_bilstm", bool, "true or false"),

@@ -8,7 +8,7 @@ to a limit, and may be used by many threads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 
 import numpy as np
@@ -17,7 +17,8 @@ from cleft.errors import ModelError
 from cleft.runtime.casing import casing
 from cleft.runtime.directory import ModelDirectory
 from cleft.runtime.forks import renew_after_fork
-from cleft.runtime.manifest import PieceRules
+from cleft.runtime.forms import plain_form
+from cleft.runtime.manifest import Manifest, PieceRules
 from cleft.runtime.sessions import Array, Sessions
 from cleft.runtime.wordpiece import WordPiece
 from cleft.scorer import Floats, Ints
@@ -27,6 +28,11 @@ __all__ = ["WordPieces", "WordVectors"]
 UNKNOWN, BEGIN, END = 1, 2, 3
 MOST = 50_000
 CHUNK = 2_000
+
+
+def form_reader(manifest: Manifest) -> Callable[[str], str]:
+    """What makes of a word the form that the model reads."""
+    return plain_form if manifest.forms == "plain" else str
 
 
 class WordVectors:
@@ -52,6 +58,7 @@ class WordVectors:
                 where=str(directory.path / "words.npy"),
             )
         self._limit = manifest.char_limit
+        self._form = form_reader(manifest)
         self._sessions = sessions
         self._known: dict[str, int] = {}
         self._vectors: Floats = np.zeros((0, 0), np.float32)
@@ -88,8 +95,9 @@ class WordVectors:
             self._vectors = marks
         for start in range(0, len(new), CHUNK):
             part = new[start : start + CHUNK]
-            numbers = [self._words.get(word.lower(), UNKNOWN) for word in part]
-            made = self._make(numbers, [self._char_numbers(word) for word in part])
+            forms = list(map(self._form, part))
+            numbers = [self._words.get(word.lower(), UNKNOWN) for word in forms]
+            made = self._make(numbers, [self._char_numbers(word) for word in forms])
             first = len(self._known) + 3
             self._reserve(first + len(part), made.shape[1])
             self._vectors[first : first + len(part)] = made
@@ -139,13 +147,15 @@ class WordPieces:
             raise ModelError(
                 f"the piece {error} is missing", where=str(directory.path / "pieces.txt")
             ) from error
+        self._form = form_reader(directory.manifest)
         self._known: dict[str, tuple[list[int], int]] = {}
 
     def __call__(self, word: str) -> tuple[list[int], int]:
         """The pieces of one word, at least one, and its casing."""
         found = self._known.get(word)
         if found is None:
-            found = (self._cut(word) or [self._cut.unknown]), casing(word)
+            form = self._form(word)
+            found = (self._cut(form) or [self._cut.unknown]), casing(form)
             if len(self._known) >= MOST:
                 self._known = {}
             self._known[word] = found
