@@ -43,8 +43,11 @@ test: lint
 test-all: .venv/dev
 	CLEFT_TEST_ALL=1 $(BIN)/pytest --numprocesses 2 -m shared -rA
 
+# MODELS="--model NAME=DIR ..." also measures models beside their peers (benchmarks/README.md).
 bench: .venv/dev
 	$(BIN)/python benchmarks/data.py
+	$(if $(MODELS),$(BIN)/python benchmarks/speed.py $(MODELS))
+	$(BIN)/python benchmarks/report.py
 
 # The look is that of the committed pictures with the fonts Inter and Noto (core and CJK).
 pictures: .venv/dev

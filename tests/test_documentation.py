@@ -41,7 +41,7 @@ MADE = {
     "gold.jsonl predicted.jsonl": DISCOURSE,
     "COLLINS.prm": PRM,
 }
-NEEDS_A_MODEL = ("train", "ablate", "results", "export", "parse", "check", "info")
+NEEDS_A_MODEL = ("train", "ablate", "results", "export", "parse", "segment", "check", "info")
 """Commands that other tests run: they need a treebank's worth of time, or a model."""
 
 
@@ -69,7 +69,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(command)[1:]
-    if words[0] in NEEDS_A_MODEL:
+    if words[0] in NEEDS_A_MODEL or "--model" in words:
         build_parser().parse_args(words)
     else:
         assert main(words) == 0, f"{command}: {capsys.readouterr().err}"

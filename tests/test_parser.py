@@ -164,11 +164,10 @@ def test_a_batch_that_fails_is_parsed_one_by_one(parser, monkeypatch):
 def test_a_stream_gives_what_parse_tokens_gives(parser):
     batch = sentences(*[1 + n % 9 for n in range(150)])
     batch[70] = []
-    assert trees(parser.stream(iter(batch))) == trees(
-        parser.parse_tokens(batch[:32])
-        + parser.parse_tokens(batch[32:96])
-        + parser.parse_tokens(batch[96:])
-    )
+    found = list(parser.stream(iter(batch)))
+    assert trees(found) == trees(parser.parse_tokens(batch))
+    assert [result.source for result in found] == list(range(150))
+    assert str(found[70].error).startswith("sentence 71:")
 
 
 def test_a_stream_reads_no_further_than_it_must(parser):

@@ -7,6 +7,7 @@ library (and no cleft). One process measures one mode and prints JSON Lines:
     batched   all sentences, several rounds
     single    sentences one at a time
     lengths   milliseconds a sentence by length; a failure is a result
+    serve     one task a line of stdin, so that several parsers can take turns
     predict   the trees, for scoring
     torture   ok, altered, dropped, timeout or error for each input of a JSONL file
     build     make the model the other modes load
@@ -33,6 +34,8 @@ from typing import Any
 LEAF = re.compile(r"\(([^\s()]*) ([^\s()]+)\)")
 ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 LENGTH_BUDGET = 60.0
+FLOOD_TOKENS = 3_000
+"""How many tokens the throughput at one length is taken over, at least five sentences."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +238,60 @@ class Session:
             "memory_mb": peak_memory(),
         }
 
+    def serve(self) -> None:
+        """Load, say so, then answer tasks: a JSON object a line in, a JSON object a line out."""
+        loading = self.load()
+        sentences = self.sentences()
+        self.parse(sentences[:8])
+        self.emit({"ready": True, **loading})
+        for line in sys.stdin:
+            task = json.loads(line)
+            self.batch = task.get("batch") or self.options.batch or self.driver.batch
+            try:
+                with time_limit(int(task.get("allowed", 600))):
+                    result = self._task(task, sentences)
+            except Exception as error:
+                result = {"error": failure(error)}
+            self.emit({**result, "memory_mb": peak_memory()})
+
+    def _task(self, task: dict[str, Any], sentences: list[Sentence]) -> dict[str, Any]:
+        if task["do"] == "batched":
+            return self._once(sentences)
+        if task["do"] == "single":
+            return self._singly(sentences[: task["count"]])
+        given = read_sentences(self.options.lengths / f"{task['length']}.mrg")
+        if task["do"] == "flood":
+            return self._once(given * max(1, FLOOD_TOKENS // (task["length"] * len(given))))
+        return self._one_by_one(given, task["budget"])
+
+    def _once(self, sentences: list[Sentence]) -> dict[str, Any]:
+        began = time.time()
+        taken = seconds(lambda: self.parse(sentences))
+        tokens = sum(len(sentence.words) for sentence in sentences)
+        counts = {"sentences": len(sentences), "tokens": tokens}
+        return {"seconds": round(taken, 5), **counts, "began": began, "ended": time.time()}
+
+    def _singly(self, sentences: list[Sentence]) -> dict[str, Any]:
+        times = [seconds(lambda one=one: self.parse([one])) for one in sentences]
+        tokens = sum(len(sentence.words) for sentence in sentences)
+        counts = {"sentences": len(sentences), "tokens": tokens}
+        return {
+            "seconds": round(sum(times), 5),
+            "ms_median": round(1000 * median(times), 3),
+            **counts,
+        }
+
+    def _one_by_one(self, sentences: list[Sentence], budget: float) -> dict[str, Any]:
+        """Milliseconds a sentence; the first does not count, unless there is no time for more."""
+        times = [seconds(lambda: self.parse(sentences[:1]))]
+        start = time.perf_counter()
+        for sentence in sentences * self.options.repeat:
+            if time.perf_counter() - start + times[-1] > budget:
+                break
+            times.append(seconds(lambda one=sentence: self.parse([one])))
+        counted = times[1:] or times
+        return {"ms": round(1000 * median(counted), 3), "runs": len(counted)}
+
     def predict(self) -> None:
         """The trees as text."""
         self.load()
@@ -285,7 +342,7 @@ def _unescape(word: str) -> str:
     return word
 
 
-MODES = ("start", "batched", "single", "lengths", "predict", "torture", "build")
+MODES = ("start", "batched", "single", "lengths", "serve", "predict", "torture", "build")
 
 
 def arguments() -> argparse.Namespace:

@@ -25,7 +25,7 @@ from cleft.tree import Tree, fold
 
 SPLITS = ("train", "dev", "test")
 ROOTS = ("TOP", "ROOT", None)
-SIZES = (10, 20, 40, 80, 160, 320, 640, 1000)
+SIZES = (10, 20, 40, 80, 160, 320, 640, 1000, 2000)
 EACH = 5
 
 

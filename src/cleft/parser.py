@@ -1,4 +1,4 @@
-"""The parser: a model, and sentences in, trees out.
+"""The parser: a model, and texts or sentences in, trees out.
 
 One result for each sentence, in order, whatever the sentence: what cannot be
 parsed has a result that carries its error.
@@ -6,64 +6,49 @@ parsed has a result that carries its error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cleft.discourse import DiscourseTree
-from cleft.errors import CleftError, InputError, ModelError, UsageError
+from cleft.discourse import Edu
+from cleft.errors import CleftError, ModelError, UsageError
+from cleft.given import LONGEST_SENTENCE, LONGEST_TOKEN, Given, Reading, finished, given_tokens
+from cleft.models import DEFAULT, builtin_models, builtin_path, known_names
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
 from cleft.runtime.batches import plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
+from cleft.sentence import Sentence
 from cleft.tasks import DISCOURSE, DiscourseTask, SyntaxTask
-from cleft.text import Token
-from cleft.tree import Tree
+from cleft.text import Hyphens, Source
 
-__all__ = ["Parser", "Sentence", "load"]
+__all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
 BOTH = "both"
-LONGEST_TOKEN = 10_000
-LONGEST_SENTENCE = 20_000
-"""The most characters of a token, and tokens of a sentence, that are parsed."""
+WORKER_WINDOW = 256
+
+Item = str | Sequence[str] | Source
+"""What a stream is made of: texts, lists of tokens, sentences that were read from a file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sentence:
-    """What became of one sentence.
+def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
+    """The parser of a built-in model (by name) or of a model's directory, all files verified.
 
-    `parses` holds the trees of each task, best first, with their derivations;
-    `syntax` and `discourse` are the best of them. `error` is there where the
-    sentence could not be parsed; the rest is then as far as it got.
+    A name that is also a directory here means the built-in model; write
+    `./en` for the directory. `threads` is how many ONNX Runtime uses for one
+    call. For many sentences, `Parser.stream` with `jobs` uses the cores better.
     """
-
-    text: str
-    tokens: tuple[Token, ...] = ()
-    syntax: Tree | None = None
-    discourse: DiscourseTree | None = None
-    error: CleftError | None = None
-    parses: Mapping[str, tuple[Parse, ...]] = field(default_factory=dict)
-
-
-def load(path: str | Path, *, threads: int = 1) -> Parser:
-    """The parser of a model's directory, all of its files verified.
-
-    `threads` is how many ONNX Runtime uses for one call. For many sentences,
-    `Parser.stream` with `jobs` uses the cores better.
-    """
+    named = isinstance(model, str) and model in builtin_models()
+    path = builtin_path(str(model)) if named else Path(model).expanduser()
+    if not path.exists():
+        raise ModelError(
+            "expected a model's directory, found nothing",
+            where=str(model),
+            hint=f"name a built-in model ({known_names()}) or a directory "
+            "that 'cleft export' wrote",
+        )
     directory = ModelDirectory(path)
     directory.verify()
     return Parser(directory, threads=threads)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
-    """What the caller gives along with one sentence."""
-
-    tokens: Any
-    constraints: Constraints | None = None
-    tags: Sequence[str] | None = None
 
 
 class Parser:
@@ -98,7 +83,57 @@ class Parser:
             )
         return [every[task]]
 
-    # ------------------------------------------------------------ parsing
+    # ------------------------------------------------------------ texts
+
+    def parse(
+        self,
+        text: str,
+        *,
+        task: str = BOTH,
+        beam: int = 1,
+        n_best: int = 1,
+        alternatives: int = 0,
+        trace: bool = False,
+        margin: float | None = None,
+        language: str = "en",
+        hyphens: Hyphens | None = None,
+    ) -> list[Sentence]:
+        """Parse a text: its sentences in order, with offsets into it.
+
+        `text[token.start:token.end]` is a token's source, and the same holds
+        for sentences and EDUs. A text without a word has one result, with an
+        error. `language` and `hyphens` are choices of `cleft.text`; the rest is
+        as in `parse_tokens`.
+        """
+        options = SearchOptions(
+            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+        )
+        if not isinstance(text, str):
+            raise UsageError(
+                f"expected a text (str), found {type(text).__name__}",
+                hint="use parse_tokens for lists of tokens, stream for many texts",
+            )
+        reading = Reading(language=language, hyphens=hyphens)
+        return self.parse_given(list(reading.text(text)), task=task, options=options)
+
+    def segment(
+        self,
+        text: str,
+        *,
+        beam: int = 1,
+        language: str = "en",
+        hyphens: Hyphens | None = None,
+    ) -> list[tuple[Edu, ...]]:
+        """The elementary discourse units of a text, sentence by sentence.
+
+        `text[edu.start:edu.end]` is an EDU's source; its `text` is the same
+        with single spaces. A sentence that cannot be parsed has no EDUs;
+        `parse` with `task="discourse"` tells why.
+        """
+        found = self.parse(text, task="discourse", beam=beam, language=language, hyphens=hyphens)
+        return [sentence.edus for sentence in found]
+
+    # ------------------------------------------------------------ tokens
 
     def parse_tokens(
         self,
@@ -121,21 +156,72 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        rows = list(sentences)
-        given = _together(rows, constraints, tags)
-        results = [_result(each.tokens, number) for number, each in enumerate(given, 1)]
+        given = given_tokens(list(sentences), constraints, tags)
+        return self.parse_given(given, task=task, options=options)
+
+    # ------------------------------------------------------------ streams
+
+    def stream(
+        self,
+        items: Iterable[Item],
+        *,
+        task: str = BOTH,
+        beam: int = 1,
+        n_best: int = 1,
+        alternatives: int = 0,
+        trace: bool = False,
+        margin: float | None = None,
+        jobs: int = 1,
+        language: str = "en",
+        hyphens: Hyphens | None = None,
+    ) -> Iterator[Sentence]:
+        """Parse texts or lists of tokens as they come, in order, with bounded memory.
+
+        A text gives all its sentences, at least one result; a list of tokens,
+        or a `cleft.text.Source`, gives one. `Sentence.source` is the number of
+        the item. Nothing is read before it is needed: a window of sentences at
+        a time. With `jobs` above 1, so many worker processes parse windows ahead.
+        """
+        search_options = SearchOptions(
+            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+        )
+        options: dict[str, Any] = {"task": task, "options": search_options}
+        self.tasks(task)
+        if jobs < 1:
+            raise UsageError(f"jobs is {jobs}, expected 1 or more")
+        given = Reading(language=language, hyphens=hyphens).sentences(items)
+        if jobs > 1:
+            from cleft.runtime.workers import parse_in_workers  # it brings multiprocessing
+
+            # An absolute path: a bare name would mean a built-in model.
+            path = str(self.directory.path.absolute())
+            parts = windows(given, size=WORKER_WINDOW)
+            return parse_in_workers(path, parts, options, jobs=jobs, threads=self.threads)
+        return (
+            sentence
+            for window in windows(given)
+            for sentence in self.parse_given(window, **options)
+        )
+
+    # ------------------------------------------------------------ the work
+
+    def parse_given(
+        self, given: Sequence[Given], *, task: str, options: SearchOptions
+    ) -> list[Sentence]:
+        """Parse sentences that were made ready; those with an error stay as they are."""
+        results = [each.result for each in given]
         good = [number for number, result in enumerate(results) if result.error is None]
         tasks = self.tasks(task)
-        for batch in plan([len(given[number].tokens) for number in good]):
+        for batch in plan([len(given[number]) for number in good]):
             numbers = [good[place] for place in batch]
             parts = [given[number] for number in numbers]
             for number, found in zip(numbers, self._parse(parts, tasks, options), strict=True):
-                results[number] = _finished(results[number], found, number)
+                results[number] = finished(given[number], found)
         return results
 
     def _parse(
         self,
-        given: list[_Given],
+        given: list[Given],
         tasks: Sequence[SyntaxTask | DiscourseTask],
         options: SearchOptions,
     ) -> list[dict[str, list[Parse] | CleftError]]:
@@ -150,11 +236,11 @@ class Parser:
 
     def _parse_batch(
         self,
-        given: list[_Given],
+        given: list[Given],
         tasks: Sequence[SyntaxTask | DiscourseTask],
         options: SearchOptions,
     ) -> list[dict[str, list[Parse] | CleftError]]:
-        words = [each.tokens for each in given]
+        words = [each.result.words for each in given]
         encoded = self.scorer.encode(words)
         found: list[dict[str, list[Parse] | CleftError]] = [{} for _ in given]
         for task in tasks:
@@ -172,104 +258,6 @@ class Parser:
                 row[task.name] = result
         return found
 
-    def stream(
-        self,
-        sentences: Iterable[Sequence[str]],
-        *,
-        task: str = BOTH,
-        beam: int = 1,
-        n_best: int = 1,
-        alternatives: int = 0,
-        trace: bool = False,
-        margin: float | None = None,
-        jobs: int = 1,
-    ) -> Iterator[Sentence]:
-        """Parse sentences as they come, in order, with bounded memory.
-
-        Nothing is read before it is needed: a window of sentences at a time.
-        With `jobs` above 1, so many worker processes parse windows ahead.
-        """
-        options: dict[str, Any] = {"task": task, "beam": beam, "n_best": n_best}
-        options |= {"alternatives": alternatives, "trace": trace, "margin": margin}
-        self.tasks(task)
-        SearchOptions(beam=beam, n_best=n_best, alternatives=alternatives, margin=margin)
-        if jobs < 1:
-            raise UsageError(f"jobs is {jobs}, expected 1 or more")
-        if jobs > 1:
-            from cleft.runtime.workers import parse_in_workers  # it brings multiprocessing
-
-            path = str(self.directory.path)
-            parts = windows(sentences, size=WORKER_WINDOW)
-            return parse_in_workers(path, parts, options, jobs=jobs, threads=self.threads)
-        return self._stream(sentences, options)
-
-    def _stream(
-        self, sentences: Iterable[Sequence[str]], options: dict[str, Any]
-    ) -> Iterator[Sentence]:
-        for window in windows(sentences):
-            yield from self.parse_tokens(window, **options)
-
-
-WORKER_WINDOW = 256
-
-
-def _together(
-    rows: Sequence[Any],
-    constraints: Sequence[Constraints | None] | None,
-    tags: Sequence[Sequence[str] | None] | None,
-) -> list[_Given]:
-    """Each sentence with what is given along with it."""
-    for what, values in (("constraints", constraints), ("lists of tags", tags)):
-        if values is not None and len(values) != len(rows):
-            raise UsageError(
-                f"{len(values)} {what} for {len(rows)} sentences",
-                hint="give one a sentence, None where there is none",
-            )
-    none = [None] * len(rows)
-    return [
-        _Given(tokens=row, constraints=bound, tags=names)
-        for row, bound, names in zip(rows, constraints or none, tags or none, strict=True)
-    ]
-
-
-def _result(tokens: Any, number: int) -> Sentence:
-    """A result without trees, or with the error that keeps the sentence from being parsed."""
-    error = _fault(tokens, f"sentence {number}")
-    if error is not None:
-        shown = tokens if isinstance(tokens, str) else ""
-        return Sentence(text=shown, error=error)
-    starts = accumulate((len(token) + 1 for token in tokens), initial=0)
-    places = tuple(
-        Token(token, start, start + len(token))
-        for token, start in zip(tokens, starts, strict=False)
-    )
-    return Sentence(text=" ".join(tokens), tokens=places)
-
-
-def _fault(tokens: Any, where: str) -> InputError | None:
-    if isinstance(tokens, str) or not isinstance(tokens, Sequence):
-        kind = type(tokens).__name__
-        return InputError(f"expected a list of tokens, found {kind}", where=where)
-    if not tokens:
-        return InputError("there are no tokens", where=where, hint="give at least one")
-    if len(tokens) > LONGEST_SENTENCE:
-        return InputError(
-            f"{len(tokens)} tokens, expected {LONGEST_SENTENCE} at most",
-            where=where,
-            hint="split it into sentences",
-        )
-    for place, token in enumerate(tokens, 1):
-        if not isinstance(token, str) or not token:
-            found = f"found {token!r}"
-            return InputError(f"expected a word as token {place}, {found}", where=where)
-        if len(token) > LONGEST_TOKEN:
-            return InputError(
-                f"token {place} has {len(token)} characters, expected {LONGEST_TOKEN} at most",
-                where=where,
-                hint="split it",
-            )
-    return None
-
 
 def _for_task(
     constraints: Constraints | None, task: SyntaxTask | DiscourseTask
@@ -278,23 +266,3 @@ def _for_task(
     if constraints is None or isinstance(task, DiscourseTask) or constraints.edus is None:
         return constraints
     return Constraints(spans=constraints.spans) if constraints.spans else None
-
-
-def _finished(
-    sentence: Sentence, found: Mapping[str, list[Parse] | CleftError], number: int
-) -> Sentence:
-    """The sentence with its trees, or with its first error."""
-    parses: dict[str, tuple[Parse, ...]] = {}
-    error: CleftError | None = None
-    for task, result in found.items():
-        if isinstance(result, CleftError):
-            # A batch has its own numbers: the sentence's is the caller's.
-            where = f"sentence {number + 1}"
-            error = error or type(result)(result.problem, where=where, hint=result.hint)
-        else:
-            parses[task] = tuple(result)
-    syntax = parses["syntax"][0].tree if "syntax" in parses else None
-    discourse = parses["discourse"][0].tree if "discourse" in parses else None
-    assert syntax is None or isinstance(syntax, Tree)
-    assert discourse is None or isinstance(discourse, DiscourseTree)
-    return replace(sentence, syntax=syntax, discourse=discourse, error=error, parses=parses)

@@ -26,3 +26,19 @@ def test_bare_words_survive_and_empty_nodes_are_refused() -> None:
     assert from_nltk(tree.to_nltk()) == tree
     with pytest.raises(TreeShapeError, match="'NP' has no children"):
         from_nltk(nltk.Tree("NP", []))
+
+
+def test_trees_of_a_parser_go_to_nltk_and_come_back() -> None:
+    from cleft.parser import load
+    from tests.runtime.models import model
+
+    sentences = [["(", "“naïve”", "heron", ")"], ["Rain"], ["so", "she", "left", "1984", "."]]
+    for words, result in zip(sentences, load(model("lstm")).parse_tokens(sentences), strict=True):
+        assert result.syntax is not None
+        there = result.syntax.to_nltk()
+        assert there.leaves() == words
+        assert there.pos() == list(zip(words, result.syntax.tags(), strict=True))
+        assert from_nltk(there) == result.syntax
+        assert from_nltk(nltk.Tree.fromstring(result.syntax.brackets())).tags() == (
+            result.syntax.tags()
+        )

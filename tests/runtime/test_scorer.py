@@ -5,6 +5,7 @@ import pytest
 
 from cleft.errors import ModelError
 from cleft.runtime import ModelDirectory, OnnxScorer
+from cleft.runtime.scorer import _portions
 from cleft.runtime.selftest import self_test
 from cleft.search import search
 from tests.runtime.models import model, onnx_scorer, sentences
@@ -56,3 +57,23 @@ def test_a_sentence_without_a_tree_fails_the_self_test(monkeypatch):
     monkeypatch.setattr("cleft.runtime.selftest.search", lambda *_, **__: [error])
     with pytest.raises(ModelError, match="no usable probability"):
         self_test(scorer, ("rain",))
+
+
+def test_a_transformer_reads_windows_of_like_length_together():
+    lengths = np.array([9, 4, 12, 5, 12], np.int32)
+    found = [portion.tolist() for portion in _portions(lengths, 24)]
+    assert found == [[2, 4], [0, 3], [1]]
+    assert [portion.tolist() for portion in _portions(lengths, 100)] == [[0, 1, 2, 3, 4]]
+    assert [portion.tolist() for portion in _portions(lengths, 1)] == [[2], [4], [0], [3], [1]]
+
+
+@pytest.mark.parametrize("pieces", [1, 20, 1000])
+def test_how_much_a_transformer_reads_at_once_changes_nothing(monkeypatch, pieces):
+    scorer = onnx_scorer("bert")
+    # Few words of many pieces beside many words of few: the order by pieces is another.
+    batch = [["she", "fell", "."], ["waits", "naïve", "UNESCO"], ["so", "rain", "fell", "."], ["a"]]
+    alone = [scorer.encode([sentence]).boundaries for sentence in batch]
+    monkeypatch.setattr("cleft.runtime.scorer.PIECES", pieces)
+    together = scorer.encode(batch).boundaries.reshape(len(batch), 5, -1)
+    for row, expected in zip(together, alone, strict=True):
+        np.testing.assert_allclose(row[: len(expected)], expected, atol=1e-5)

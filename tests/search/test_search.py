@@ -1,5 +1,6 @@
 """What a search gives back: trees, evidence, alternatives, traces, errors, counts."""
 
+import weakref
 from math import exp, log, prod
 
 import numpy as np
@@ -292,3 +293,22 @@ def test_the_search_does_not_load_the_heavy_half() -> None:
     code = "import sys, cleft.search; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_alternatives_do_not_keep_the_distribution_of_every_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They would be as many numbers as the length squared."""
+    scorer, said, most = ToyScorer(2), [], []
+    split = scorer.split
+
+    def watched(*args: object) -> tuple[np.ndarray, object]:
+        log_probs, state = split(*args)
+        said.append(weakref.ref(log_probs))
+        most.append(sum(each() is not None for each in said))
+        return log_probs, state
+
+    monkeypatch.setattr(scorer, "split", watched)
+    search(scorer, [sentence(20), sentence(30)], SYNTAX, SearchOptions(alternatives=2))
+    assert len(said) > 40
+    assert max(most) <= 4

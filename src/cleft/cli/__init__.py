@@ -21,6 +21,8 @@ from cleft.errors import CleftError
 __all__ = ["main"]
 
 COMMANDS = (
+    "parse",
+    "segment",
     "demo",
     "evaluate",
     "convert",
@@ -30,6 +32,10 @@ COMMANDS = (
     "ablate",
     "results",
     "export",
+    "serve",
+    "info",
+    "check",
+    "completion",
 )
 
 

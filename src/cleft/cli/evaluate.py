@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cleft.errors import MetricError, UsageError
+from cleft.formats.cleaning import CLEANINGS
 from cleft.formats.registry import FORMATS
 
 EPILOG = """\
@@ -29,6 +30,12 @@ discourse
   EDUs may differ, unless --gold-edus asks for them to be the same.
   Segmentation is over the boundaries inside a sentence.
 
+with a model
+  --model parses the words of GOLD and scores the trees as it would a file of
+  them. Gold trees are cleaned first (--clean, by default ptb: no traces, no
+  function tags, no outer bracket). The model's trees get the gold tags, which
+  EVALB tells punctuation by; how many of its own tags are right stands below.
+
 All percentages run from 0 to 100.
 
 examples:
@@ -38,9 +45,18 @@ examples:
   cleft evaluate gold.mrg one.mrg --against two.mrg
   cleft evaluate gold.jsonl predicted.jsonl --metric original --json
   cleft evaluate notes.rs3 predicted.rs3 --gold-edus
+  cleft evaluate --model en gold.mrg --beam 20
+  cleft evaluate --model en gold.jsonl --edus gold --by-genre
 
 exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
 """
+
+MOST_SAMPLES = 100_000
+"""The most sets that are resampled: more tell nothing new, and take hours."""
+
+SYNTAX_OPTIONS = ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean")
+DISCOURSE_OPTIONS = ("metric", "edus", "gold_edus", "relations", "genres", "by_genre")
+MODEL_OPTIONS = ("beam", "jobs", "edus", "clean")
 
 
 def add(commands: Any) -> None:
@@ -54,7 +70,10 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("gold", metavar="GOLD", help="the gold trees")
     parser.add_argument(
-        "predicted", metavar="PRED", help="the predicted trees; - for standard input"
+        "predicted",
+        metavar="PRED",
+        nargs="?",
+        help="the predicted trees; - for standard input; none with --model",
     )
     parser.add_argument("--task", choices=["syntax", "discourse"], help="what to score")
     parser.add_argument("--format", choices=list(FORMATS), help="the format of all files")
@@ -63,6 +82,7 @@ def add(commands: Any) -> None:
     layout.add_argument("--evalb", action="store_true", help="EVALB's own layout (syntax)")
     _add_syntax(parser)
     _add_discourse(parser)
+    _add_model(parser)
     sure = parser.add_argument_group("how sure the scores are")
     sure.add_argument(
         "--against", metavar="PRED2", help="test the difference to another prediction"
@@ -72,7 +92,7 @@ def add(commands: Any) -> None:
         metavar="N",
         type=int,
         help="95 %% intervals from N resampled sets; with --against also the number of "
-        "samples for its test (default there: 1000)",
+        f"samples for its test (default there: 1000); at most {MOST_SAMPLES}",
     )
     sure.add_argument("--seed", type=int, default=0, help="for all resampling (default: 0)")
     parser.set_defaults(run=run)
@@ -105,34 +125,90 @@ def _add_discourse(parser: argparse.ArgumentParser) -> None:
         choices=["coarse", "fine"],
         help="relation names to take where JSON Lines give both (default: coarse)",
     )
+    discourse.add_argument(
+        "--genres",
+        metavar="A,B",
+        help="only sentences of these genres, as the key 'genre' of GOLD's JSON Lines tells them",
+    )
+    discourse.add_argument("--by-genre", action="store_true", help="scores by genre")
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    model = parser.add_argument_group("with a model")
+    model.add_argument(
+        "--model", metavar="MODEL", help="parse GOLD's words with a model: a name or a directory"
+    )
+    model.add_argument("--beam", type=int, help="width of the beam (default: 1, greedy)")
+    model.add_argument("--jobs", type=int, help="processes that parse (default: 1)")
+    model.add_argument(
+        "--edus", choices=["model", "gold"], help="whose EDUs to build on (default: model)"
+    )
+    model.add_argument(
+        "--clean", choices=list(CLEANINGS), help="what to take off gold trees (default: ptb)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Score, and print."""
-    from cleft.metrics.sources import Source
-
-    names = [args.gold, args.predicted] + ([args.against] if args.against else [])
-    if names.count("-") > 1:
-        raise UsageError("only one file can be standard input", hint="name the others")
-    if args.bootstrap is not None and args.bootstrap < 1:
-        raise UsageError(f"--bootstrap {args.bootstrap}", hint="give a number of at least 1")
+    if args.bootstrap is not None and not 1 <= args.bootstrap <= MOST_SAMPLES:
+        raise UsageError(
+            f"--bootstrap {args.bootstrap}", hint=f"give a number from 1 to {MOST_SAMPLES}"
+        )
     if args.seed < 0:
         raise UsageError(f"--seed {args.seed}", hint="give a number of at least 0")
-    sources = [Source(name, args.format) for name in names]
+    if args.genres is not None:
+        args.genres = frozenset(name.strip() for name in args.genres.split(","))
+    sources = _sources(args)
     if _task(args.task, sources) == "syntax":
         from cleft.cli.evaluate_syntax import evaluate_syntax
 
-        _refuse(args, "discourse", "metric", "gold_edus", "relations")
+        _refuse(args, "discourse", *DISCOURSE_OPTIONS)
         code, lines = evaluate_syntax(args, sources)
     else:
         from cleft.cli.evaluate_discourse import evaluate_discourse
 
-        _refuse(
-            args, "syntax", "prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion"
-        )
+        _refuse(args, "syntax", *SYNTAX_OPTIONS)
         code, lines = evaluate_discourse(args, sources)
     write(lines)
     return code
+
+
+def _sources(args: argparse.Namespace) -> list[Any]:
+    """The sides to compare, gold first: files, or a file and what a model makes of it."""
+    from cleft.metrics.sources import Relations, Source
+
+    names = [args.gold, args.predicted, args.against]
+    if names.count("-") > 1:
+        raise UsageError("only one file can be standard input", hint="name the others")
+    if args.model is None:
+        for name in MODEL_OPTIONS:
+            if getattr(args, name) is not None:
+                raise UsageError(f"--{name} is for parsing with a model", hint="give --model")
+        if args.predicted is None:
+            raise UsageError(
+                "there is nothing to compare the gold trees with",
+                hint="name a file of predicted trees, or a model with --model",
+            )
+        sides: list[Any] = []
+    else:
+        sides = _with_model(args)
+        names = [args.against]
+    relations: Relations = args.relations or "coarse"
+    return [*sides, *(Source(name, args.format, relations) for name in names if name)]
+
+
+def _with_model(args: argparse.Namespace) -> list[Any]:
+    from cleft.cli.evaluate_model import model_sources
+
+    if args.predicted is not None:
+        raise UsageError(
+            f"both --model {args.model} and the predicted trees {args.predicted}",
+            hint="give one of them; --against compares the model with a file",
+        )
+    args.beam = 1 if args.beam is None else args.beam
+    args.jobs = 1 if args.jobs is None else args.jobs
+    args.gold_edus = args.gold_edus or args.edus == "gold"
+    return model_sources(args)
 
 
 def write(lines: Iterator[str]) -> None:

@@ -6,9 +6,11 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from cleft.cli.evaluate import as_json
+from cleft.cli.evaluate_model import about_model, model_lines
 from cleft.errors import UsageError
 from cleft.metrics import export, report
 from cleft.metrics.breakdown import by_length, label_scores
@@ -41,8 +43,8 @@ def evaluate_syntax(args: argparse.Namespace, sources: list[Source]) -> tuple[in
         return 0, evalb_lines(scores)
     second = sides[1][2] if args.against else None
     if args.json:
-        return 0, as_json(_data(args, gold, predicted, scores, second))
-    return 0, _report(args, gold, predicted, scores, second)
+        return 0, as_json(_data(args, gold, predicted, scores, second) | about_model(sources[1]))
+    return 0, chain(_report(args, gold, predicted, scores, second), model_lines(sources[1]))
 
 
 def _setting(args: argparse.Namespace) -> Parameters:

@@ -25,7 +25,16 @@ from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation
 from cleft.tree import Evidence, Tree
 
-__all__ = ["VERSION", "Record", "format_record", "parse_record", "read_jsonl", "write_jsonl"]
+__all__ = [
+    "VERSION",
+    "Record",
+    "discourse_data",
+    "format_record",
+    "parse_record",
+    "read_jsonl",
+    "syntax_data",
+    "write_jsonl",
+]
 
 VERSION = 1
 OURS = ("cleft", "tokens", "syntax", "discourse", "error")
@@ -103,9 +112,9 @@ def format_record(record: Record) -> str:
     """
     data: dict[str, Any] = {"cleft": VERSION, "tokens": list(record.tokens)}
     if record.syntax is not None:
-        data["syntax"] = _syntax_data(record.syntax)
+        data["syntax"] = syntax_data(record.syntax)
     if record.discourse is not None:
-        data["discourse"] = _discourse_data(record.discourse, record.tokens)
+        data["discourse"] = discourse_data(record.discourse, record.tokens)
     if record.error is not None:
         data["error"] = record.error
     for key, value in record.fields.items():
@@ -123,7 +132,12 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _syntax_data(tree: Tree) -> dict[str, Any]:
+def syntax_data(tree: Tree) -> dict[str, Any]:
+    """A tree as a record holds it under `syntax`.
+
+    >>> syntax_data(Tree.from_brackets("(NP (NN rain))"))
+    {'tags': ['NN'], 'nodes': [['NP', 0, 1]]}
+    """
     rows = tree.spans()
     phrases = [(span, node) for span, node in rows if node.word is None]
     leaves = [node for _, node in rows if node.word is not None]
@@ -136,7 +150,12 @@ def _syntax_data(tree: Tree) -> dict[str, Any]:
     return data
 
 
-def _discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]:
+def discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]:
+    """A tree over these tokens as a record holds it under `discourse`.
+
+    >>> discourse_data(DiscourseTree.leaf(Edu("It rained", Span(0, 2))), ["It", "rained"])
+    {'edus': [[0, 2]], 'nodes': []}
+    """
     inner = [(span, node) for span, node in tree.spans() if node.children]
     edus = tree.edus
     data: dict[str, Any] = {

@@ -13,6 +13,7 @@ __all__ = [
     "comparison_report",
     "confusion_report",
     "discourse_report",
+    "genre_report",
     "interval_report",
     "label_report",
     "length_report",
@@ -127,6 +128,17 @@ def discourse_report(scores: DiscourseScores) -> Iterator[str]:
     yield from table(
         ["", "precision", "recall", "F1", "matched", "gold", "predicted"],
         [(n, c.precision, c.recall, c.f1, c.matched, c.gold, c.predicted) for n, c in rows],
+    )
+
+
+def genre_report(parts: Mapping[str, DiscourseScores]) -> Iterator[str]:
+    """F1 of each measure by genre."""
+    yield from table(
+        ["genre", "sentences", *MEASURES],
+        [
+            (name, len(part.sentences), *(getattr(part, measure).f1 for measure in MEASURES))
+            for name, part in parts.items()
+        ],
     )
 
 

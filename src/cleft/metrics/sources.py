@@ -9,7 +9,7 @@ and trees are counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -23,7 +23,7 @@ from cleft.formats.registry import FORMATS, Format, format_of
 from cleft.metrics.bracketing import FOREST
 from cleft.tree import Tree
 
-__all__ = ["Source", "pair_up", "read_bracket_lines"]
+__all__ = ["Relations", "Source", "bracket_entries", "every_tree", "pair_up", "read_bracket_lines"]
 
 Relations = Literal["coarse", "fine"]
 T = TypeVar("T", Tree, DiscourseTree)
@@ -33,13 +33,20 @@ NO_PARSE = re.compile(r"[ \t\r\n\f\v]*(?:\([ \t\r\n\f\v]*+[^ \t\r\n\f\v()]*+[ \t
 
 
 class Source:
-    """A file of trees, read when asked for syntax or discourse.
+    """A file of trees, read once, when it is first asked for something.
 
-    An ending that tells no format is taken for brackets.
+    An ending that tells no format is taken for brackets. `relations` says which
+    names to take from JSON Lines that give both.
     """
 
-    def __init__(self, path: str | Path, format_name: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        format_name: str | None = None,
+        relations: Relations = "coarse",
+    ) -> None:
         self.path = path
+        self.relations = relations
         self.name = files.source_name(path)
         if Path(path).is_dir():
             raise InputError(
@@ -59,8 +66,27 @@ class Source:
 
     @cached_property
     def records(self) -> list[Record]:
-        """The lines of a JSON Lines file, with coarse relations where it gives both."""
-        return list(read_jsonl(self.path))
+        """The lines of a JSON Lines file."""
+        return list(read_jsonl(self.path, self.relations))
+
+    @property
+    def genres(self) -> list[str]:
+        """The genre of each sentence, as the key `genre` of JSON Lines tells it."""
+        if self.format.name != "jsonl":
+            raise UsageError(
+                "only JSON Lines tell the genre of a sentence",
+                where=self.name,
+                hint="leave the options for genres out",
+            )
+        found = [record.fields.get("genre") for record in self.records]
+        for number, genre in enumerate(found, start=1):
+            if not isinstance(genre, str):
+                raise MetricError(
+                    f"expected a name as 'genre' of sentence {number}, found {genre!r}",
+                    where=self.name,
+                    hint="give every line a genre, or leave the options for genres out",
+                )
+        return [str(genre) for genre in found]
 
     def syntax(self) -> list[Tree | None]:
         """The constituency trees, None where one is missing."""
@@ -68,11 +94,10 @@ class Source:
             return [record.syntax for record in self.records]
         return read_bracket_lines(self.path)
 
-    def discourse(self, relations: Relations = "coarse") -> list[DiscourseTree | None]:
+    def discourse(self) -> list[DiscourseTree | None]:
         """The discourse trees, None where one is missing."""
         if self.format.name == "jsonl":
-            lines = self.records if relations == "coarse" else read_jsonl(self.path, relations)
-            return [record.discourse for record in lines]
+            return [record.discourse for record in self.records]
         return list(_read_document(self.path, self.format))
 
 
@@ -100,17 +125,21 @@ def _read_document(path: str | Path, found: Format) -> tuple[DiscourseTree, ...]
 
 
 def read_bracket_lines(path: str | Path) -> list[Tree | None]:
-    """The trees of a file as EVALB pairs them; None for a missing parse.
+    """The trees of a file as EVALB pairs them; None for a missing parse."""
+    return bracket_entries(files.lines(path), files.source_name(path))
+
+
+def bracket_entries(lines: Iterable[str], name: str) -> list[Tree | None]:
+    """The trees of lines as EVALB pairs them; None for a missing parse.
 
     If no tree goes on over several lines, each line is one entry; several
     trees on a line, or words with tags but no phrase, become a `FOREST`.
     """
-    name = files.source_name(path)
     reader = Reader(name)
     by_line: list[Tree | None] = []
     by_tree: list[Tree | None] = []
     whole_lines = True
-    for line in files.lines(path):
+    for line in lines:
         if not reader.labels and _is_no_parse(line):
             reader.feed("\n")  # counts the line
             by_line.append(None)
@@ -159,7 +188,7 @@ def pair_up(
         two.pop()
     if len(one) == len(two):
         return one, two
-    trees = _every(one), _every(two)
+    trees = every_tree(one), every_tree(two)
     if len(trees[0]) == len(trees[1]) and not (None in one and None in two):
         return list(trees[0]), list(trees[1])
     raise MetricError(
@@ -168,8 +197,12 @@ def pair_up(
     )
 
 
-def _every(entries: list[T | None]) -> list[T]:
-    """All trees, those of a forest one by one."""
+def every_tree(entries: Sequence[T | None]) -> list[T]:
+    """All trees that there are, those of a forest one by one.
+
+    >>> every_tree([None, Tree.from_brackets("(NP (NN rain))")])
+    [Tree.from_brackets('(NP (NN rain))')]
+    """
     found: list[T] = []
     for tree in entries:
         if isinstance(tree, Tree) and tree.label == FOREST:

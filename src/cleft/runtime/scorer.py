@@ -47,6 +47,21 @@ class OnnxState:
     cell: tuple[Floats, ...]
 
 
+def _portions(lengths: Array, most: int) -> list[Ints]:
+    """Windows to read together: like lengths, so many pieces with their padding at most.
+
+    Sentences come sorted by tokens, which is not to be sorted by pieces.
+    """
+    portions: list[list[int]] = []
+    width = 0
+    for window in np.argsort(-lengths, kind="stable").tolist():
+        if not portions or (len(portions[-1]) + 1) * width > most:
+            portions.append([])
+            width = int(lengths[window])
+        portions[-1].append(window)
+    return [np.sort(portion) for portion in portions]
+
+
 class OnnxScorer:
     """A model's directory as a `cleft.scorer.Scorer`. It may be shared by threads."""
 
@@ -113,13 +128,20 @@ class OnnxScorer:
     def _transform(self, windows: Windows) -> Floats:
         """The transformer's vectors at all places of the windows, a few windows at a time."""
         assert self._table is not None
-        step = max(1, PIECES // windows.ids.shape[1])
-        parts: list[Floats] = []
-        for start in range(0, len(windows.ids), step):
-            part = slice(start, start + step)
-            inputs = {"pieces": self._table[windows.ids[part]], "lengths": windows.lengths[part]}
-            parts += self.sessions.run("transformer", inputs)
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+        parts = _portions(windows.lengths, PIECES)
+        found: Floats | None = None
+        for part in parts:
+            width = int(windows.lengths[part].max())
+            ids = windows.ids[part, :width]
+            inputs = {"pieces": self._table[ids], "lengths": windows.lengths[part]}
+            (vectors,) = self.sessions.run("transformer", inputs)  # (windows · width, size)
+            if len(parts) == 1:
+                return vectors
+            if found is None:
+                found = np.empty((*windows.ids.shape, vectors.shape[1]), np.float32)
+            found[part, :width] = vectors.reshape(len(part), width, -1)
+        assert found is not None
+        return found.reshape(windows.ids.size, -1)
 
     def _memory(self, encoded: Encoded, task: str) -> Memory:
         assert isinstance(encoded, OnnxEncoded)

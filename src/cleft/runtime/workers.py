@@ -8,6 +8,7 @@ slows the workers down.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from cleft.errors import WorkerError
 
 if TYPE_CHECKING:
+    from cleft.given import Given
     from cleft.parser import Parser, Sentence
 
 __all__ = ["parse_in_workers"]
@@ -32,16 +34,18 @@ def _begin(path: str, threads: int) -> None:
     global _parser  # noqa: PLW0603 - a worker has one parser for its life
     from cleft.parser import load
 
+    # An interrupt at the terminal reaches all processes; the parent's is enough.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _parser = load(path, threads=threads)
 
 
-def _parse(window: list[Any], options: dict[str, Any]) -> list[Sentence]:
+def _parse(window: list[Given], options: dict[str, Any]) -> list[Sentence]:
     assert _parser is not None
-    return _parser.parse_tokens(window, **options)
+    return _parser.parse_given(window, **options)
 
 
 def parse_in_workers(
-    path: str, windows: Iterable[list[Any]], options: dict[str, Any], *, jobs: int, threads: int
+    path: str, windows: Iterable[list[Given]], options: dict[str, Any], *, jobs: int, threads: int
 ) -> Iterator[Sentence]:
     """The results of all windows, in order."""
     pool = ProcessPoolExecutor(

@@ -201,37 +201,43 @@ Runners = list[tuple[tuple[int, float], ...]]
 def _replay(
     decoder: Decoder, finalists: Sequence[Finalist], options: SearchOptions
 ) -> list[tuple[Runners, tuple[Step, ...]]]:
-    """The runner-up boundaries and the steps of each tree, as far as they are asked for."""
+    """The runner-up boundaries and the steps of each tree, as far as they are asked for.
+
+    Of a step's distribution no more is kept than that: all of them together
+    are as many numbers as a sentence has tokens, squared.
+    """
     if not (options.alternatives or options.trace):
         return [([], ())] * len(finalists)
     candidates = [finalist.candidate for finalist in finalists]
-    replays = []
-    for candidate, said in zip(candidates, decoder.replay(candidates), strict=True):
-        runners = _runners(decoder, candidate, said, options.alternatives)
-        steps = _steps(decoder, candidate, said) if options.trace else ()
-        replays.append((runners, steps))
-    return replays
+    runners: list[Runners] = [[] for _ in candidates]
+    steps: list[list[Step]] = [[] for _ in candidates]
+    for numbers, step, said in decoder.replay(candidates):
+        here = [candidates[number] for number in numbers]
+        if options.alternatives:
+            lines = _runners(decoder, here, step, said, options.alternatives)
+            for number, line in zip(numbers, lines, strict=True):
+                runners[number].append(tuple(line))
+        if options.trace:
+            for number, candidate, line in zip(numbers, here, said, strict=True):
+                steps[number].append(_step(decoder, candidate, step, line))
+    return [(line, tuple(taken)) for line, taken in zip(runners, steps, strict=True)]
 
 
-def _runners(decoder: Decoder, candidate: Candidate, said: Floats, count: int) -> Runners:
-    splits = candidate.decisions.splits
-    if not (count and splits):
-        return []
-    left, split, right = np.array(splits, np.intp).T
-    sentence = np.full(len(splits), candidate.sentence)
-    masked = decoder.masks.apply(said, sentence, left, right)
-    return [tuple(line) for line in runners_up(masked, split, count)]
+def _runners(
+    decoder: Decoder, candidates: Sequence[Candidate], step: int, said: Floats, count: int
+) -> list[list[tuple[int, float]]]:
+    """The next best boundaries of one step of some candidates."""
+    splits = np.array([candidate.decisions.splits[step] for candidate in candidates], np.intp)
+    left, split, right = splits.T
+    sentence = np.array([candidate.sentence for candidate in candidates], np.intp)
+    return runners_up(decoder.masks.apply(said, sentence, left, right), split, count)
 
 
-def _steps(decoder: Decoder, candidate: Candidate, said: Floats) -> tuple[Step, ...]:
+def _step(decoder: Decoder, candidate: Candidate, step: int, said: Floats) -> Step:
     made = candidate.decisions
-    if not made.splits:
-        return ()
     boundaries = int(decoder.lengths[candidate.sentence]) + 1
-    distributions = np.exp(said[:, :boundaries])
-    return tuple(
-        Step(split=split, probability=float(np.exp(log_prob)), distribution=distribution)
-        for split, log_prob, distribution in zip(
-            made.splits, made.log_probs, distributions, strict=True
-        )
+    return Step(
+        split=made.splits[step],
+        probability=float(np.exp(made.log_probs[step])),
+        distribution=np.exp(said[:boundaries]),
     )

@@ -6,7 +6,7 @@ differ only in what they keep of its answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,16 +172,17 @@ class Decoder:
         last = np.concatenate([part.last for part in finished])
         return _candidates(sentence, score, history.decisions(last))
 
-    def replay(self, candidates: Sequence[Candidate]) -> list[Floats]:
-        """What the pointer said at each step of finished hypotheses, (steps, boundaries) each.
+    def replay(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Ints, int, Floats]]:
+        """What the pointer said at each step of finished hypotheses.
 
         The candidates are fed to the scorer once more, so a search need not
-        keep the distributions of hypotheses that it drops.
+        keep the distributions of hypotheses that it drops, nor a caller more
+        of them than it wants. Each step gives the numbers of the candidates
+        that take it, the step's number, and (candidates, boundaries).
         """
         sentences = np.array([candidate.sentence for candidate in candidates], np.intp)
         splits = [candidate.decisions.splits for candidate in candidates]
         steps = np.array([len(path) for path in splits], np.intp)
-        said: list[list[Floats]] = [[] for _ in splits]
         here = np.flatnonzero(steps)
         state = self._start(sentences[here])
         step = 0
@@ -192,15 +193,13 @@ class Decoder:
             )
             self.statistics.replay_calls += 1
             self.statistics.replay_rows += len(here)
-            for row, line in zip(here.tolist(), log_probs, strict=True):
-                said[row].append(line)
+            yield here, step, log_probs
             step += 1
             keep = np.flatnonzero(steps[here] > step)
             if len(keep) < len(here):
                 here = here[keep]
                 if len(here):
                     state = self.scorer.select(state, keep)
-        return [np.array(lines) for lines in said]
 
     def _start(self, sentences: Ints) -> State:
         state = self.scorer.start(self.encoded, self.task)

@@ -38,13 +38,15 @@ class Source:
 
     `start` is where the text begins in the whole input, in characters, where
     that means something; `line` the line it begins on. `tags` are given parts
-    of speech, `fields` whatever else came along. A blank line gives a source
-    without tokens, so that every input has its place among the results.
+    of speech, `edus` the boundaries at which given EDUs end, `fields` whatever
+    else came along. A blank line gives a source without tokens, so that every
+    input has its place among the results.
     """
 
     text: str
     tokens: tuple[Token, ...] = ()
     tags: tuple[str, ...] | None = None
+    edus: tuple[int, ...] | None = None
     start: int = 0
     line: int | None = None
     paragraph: int | None = None

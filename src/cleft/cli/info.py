@@ -1,0 +1,159 @@
+"""`cleft info`: what a model is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cleft.models import DEFAULT, builtin_models, builtin_path
+
+if TYPE_CHECKING:
+    from cleft.runtime import ModelDirectory
+
+__all__ = ["add", "facts", "model_path", "run"]
+
+EPILOG = """\
+A model is a built-in one, by its name, or a directory that 'cleft export'
+wrote. Nothing is parsed; 'cleft check' does that.
+
+examples:
+  cleft info
+  cleft info en --labels
+  cleft info MODEL_DIR --json
+"""
+
+ABOUT = ("name", "language", "licence", "training_data")
+KEPT = {*ABOUT, "scores", "network", "cleft", "quantisation"}
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "info",
+        help="show what a model is",
+        description="Show what a model is: its licence, what it was trained on, its scores, "
+        "tasks and labels, its size.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        nargs="?",
+        help=f"a built-in model or a directory (default: {DEFAULT}, and all names are listed)",
+    )
+    parser.add_argument("--labels", action="store_true", help="list all labels")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the model's manifest, and show it."""
+    from cleft.runtime import ModelDirectory
+
+    name = args.model or DEFAULT
+    found = facts(ModelDirectory(model_path(name)), labels=args.labels)
+    if args.model is None:
+        found["built_in_models"] = builtin_models()
+    if args.json:
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+        return 0
+    for line in _report(found):
+        print(_printable(line))
+    return 0
+
+
+def model_path(name: str) -> Path:
+    """The directory that a model's name or path means; the same as for `cleft.load`."""
+    path = Path(name).expanduser()
+    is_path = len(path.parts) > 1 or path.exists()
+    # What can be no path is a name that is wrong: the error tells those there are.
+    return path if is_path and name not in builtin_models() else builtin_path(name)
+
+
+def facts(directory: ModelDirectory, *, labels: bool = False) -> dict[str, Any]:
+    """What there is to tell of a model, as plain data."""
+    manifest, about = directory.manifest, directory.manifest.about
+    sizes = [path.stat().st_size for path in directory.path.iterdir() if path.is_file()]
+    return {
+        **{key: about.get(key) for key in ABOUT},
+        "scores": about.get("scores") or {},
+        **{key: value for key, value in about.items() if key not in KEPT},
+        "tasks": list(manifest.tasks),
+        "labels": {
+            task: list(names) if labels else len(names) for task, names in manifest.labels.items()
+        },
+        "tags": list(manifest.tags) if labels else len(manifest.tags),
+        "precision": manifest.precision,
+        "bytes": sum(sizes),
+        "files": len(sizes),
+        "format": directory.json("config.json")["format"],
+        "cleft": about.get("cleft"),
+        "path": str(directory.path),
+    }
+
+
+def _report(found: Mapping[str, Any]) -> Iterator[str]:
+    rows = [(key.replace("_", " "), found[key]) for key in ABOUT]
+    known = {*ABOUT, *TOLD}
+    rows += [(key, value) for key, value in found.items() if key not in known]
+    rows += [
+        ("tasks", ", ".join(found["tasks"])),
+        *((f"{task} labels", found["labels"][task]) for task in found["tasks"]),
+        ("parts of speech", found["tags"] or None),
+        ("precision", found["precision"]),
+        ("size", f"{found['bytes'] / 1e6:.1f} MB in {found['files']} files"),
+        ("format", found["format"]),
+        ("made by", f"cleft {found['cleft']}" if found["cleft"] else None),
+        ("path", found["path"]),
+        ("built in", found.get("built_in_models")),
+    ]
+    width = max(len(key) for key, _ in rows)
+    for key, value in rows:
+        if value is not None and value != []:
+            yield f"{key:<{width}}  {_text(value)}"
+    yield from _scores(found["scores"])
+
+
+TOLD = (
+    *("scores", "tasks", "labels", "tags", "precision", "bytes", "files", "format", "cleft"),
+    *("path", "built_in_models"),
+)
+"""What the report tells in words of its own."""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _scores(scores: Any) -> Iterator[str]:
+    """Tables of scores; those with the same measures in one table."""
+    from cleft.metrics.report import table
+
+    groups: dict[tuple[str, ...], list[tuple[object, ...]]] = {}
+    for name, values in _score_rows(scores):
+        groups.setdefault(tuple(values), []).append((name, *values.values()))
+    for measures, rows in groups.items():
+        yield ""
+        yield from table(["scores", *measures], rows)
+
+
+def _score_rows(scores: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every set of plain values with the names of what it is in."""
+    if not isinstance(scores, dict):
+        return
+    values = {key: value for key, value in scores.items() if not isinstance(value, dict)}
+    if values:
+        yield name, values
+    for key, part in scores.items():
+        yield from _score_rows(part, f"{name} {key}".strip())
+
+
+def _printable(line: str) -> str:
+    """A line without control characters: a model may come from anyone."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

@@ -1,0 +1,208 @@
+"""How `cleft parse` writes results: one writer a format, and where the output goes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from cleft import files
+from cleft.cli.parse_inputs import Input
+from cleft.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from cleft.discourse import DiscourseTree
+    from cleft.parser import Sentence
+    from cleft.tree import Tree
+
+__all__ = ["ENDINGS", "Destination", "write_results"]
+
+ENDINGS = {
+    "terminal": ".txt",
+    "brackets": ".mrg",
+    "jsonl": ".jsonl",
+    "dis": ".dis",
+    "rs3": ".rs3",
+    "svg": ".svg",
+    "html": ".html",
+}
+"""Every format, and the ending of its files in a folder."""
+
+MISSING = "(())"
+"""A line of brackets for a sentence without a tree, as EVALB writes it."""
+
+Results = Iterator["Sentence"]
+
+
+# ---------------------------------------------------------------- where to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where output goes: standard output, one file, or a folder with a file for each input."""
+
+    output: str | None
+    form: str
+    inputs: list[Input]
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether there is a file for each input (as SVG: for each sentence)."""
+        if self.output is None or self.output == files.STREAM:
+            return False
+        path = Path(self.output)
+        many = len(self.inputs) > 1 or self.form == "svg"
+        return path.is_dir() or self.output.endswith("/") or (many and not path.suffix)
+
+    def check(self) -> None:
+        """Fail before the work where two inputs would have the same output."""
+        if not self.is_folder:
+            return
+        seen: dict[Path, str] = {}
+        for each in self.inputs:
+            if each.target in seen:
+                raise UsageError(
+                    f"{seen[each.target]} and {each.name} would both be written to "
+                    f"{self.path(each)}",
+                    hint="parse them one at a time",
+                )
+            seen[each.target] = each.name
+
+    def path(self, each: Input, part: str = "") -> Path:
+        """The file of an input in the folder; `part` tells its sentences apart."""
+        assert self.output is not None
+        name = f"{each.target.name}{part}{ENDINGS[self.form]}"
+        return Path(self.output) / each.target.parent / name
+
+    def name(self, number: int) -> str:
+        """The file of the input of this number, its folder made; `-` for standard output."""
+        if not self.is_folder:
+            return self.output or files.STREAM
+        return str(_with_folder(self.path(self.inputs[number])))
+
+
+def _with_folder(path: Path) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(f"cannot be made: {reason}", where=str(path.parent)) from error
+    return path
+
+
+# ---------------------------------------------------------------- how
+
+
+def write_results(destination: Destination, number: int, results: Results, *, many: bool) -> None:
+    """Write the results of one group; `many` says that there are several trees of a sentence."""
+    form = destination.form
+    if form == "svg":
+        _write_svg(destination, number, results)
+        return
+    with files.writing(destination.name(number)) as stream:
+        if form in ("dis", "rs3"):
+            _write_rst(form, results, stream)
+        elif form == "html":
+            _write_html(destination, number, results, stream)
+        else:
+            _write_lines(form, results, stream, many=many)
+
+
+def trees_of(sentence: Sentence) -> list[Tree | DiscourseTree]:
+    """All trees of a sentence: syntax before discourse, best first."""
+    return [parse.tree for parses in sentence.parses.values() for parse in parses]
+
+
+def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> None:
+    """Formats in which each sentence can be written as soon as it is there."""
+    for count, sentence in enumerate(results, 1):
+        if form == "jsonl":
+            text = sentence.to_jsonl() + "\n"
+        elif form == "brackets":
+            lines = [parse.tree.brackets() for parse in sentence.parses.get("syntax", ())]  # type: ignore[union-attr]
+            text = "\n".join(lines or [MISSING]) + "\n" * (1 + many)
+        else:
+            text = _drawn(sentence, count)
+        stream.write(text)
+        if stream is sys.stdout:  # whoever reads a pipe sees results as they come
+            stream.flush()
+
+
+def _drawn(sentence: Sentence, count: int) -> str:
+    from cleft.draw import terminal
+    from cleft.draw.characters import visible
+
+    heading = f"{count}  {visible(' '.join(sentence.text.split()))}".rstrip()
+    blocks = [heading, *(terminal(tree) for tree in trees_of(sentence))]
+    if sentence.error is not None:
+        blocks.append(f"no tree: {visible(str(sentence.error))}")
+    return ("\n" if count > 1 else "") + "\n\n".join(blocks) + "\n"
+
+
+def _write_rst(form: str, results: Results, stream: TextIO) -> None:
+    """One tree a sentence, its EDUs as tokens apart by spaces so that reading counts the same."""
+    from cleft.formats.dis import write_dis
+    from cleft.formats.rs3 import write_rs3
+    from cleft.formats.rst import RstDocument
+    from cleft.tasks import DISCOURSE
+
+    trees: list[DiscourseTree] = []
+    position = 0
+    for sentence in results:
+        for parse in sentence.parses.get("discourse", ()):
+            tree = DISCOURSE.build(parse.derivation, sentence.words)  # files hold no evidence
+            trees.append(tree.moved(position))
+            position += len(sentence.tokens)
+    if not trees:
+        raise UsageError(f"no sentence has a tree, and {form} cannot be empty")
+    write = write_dis if form == "dis" else write_rs3
+    for lost in write(RstDocument.of(trees), stream):
+        print(f"cleft: not kept: {lost}", file=sys.stderr)
+
+
+def _write_html(destination: Destination, number: int, results: Results, stream: TextIO) -> None:
+    from cleft.draw import Options, html
+
+    trees = [tree for sentence in results for tree in trees_of(sentence)]
+    inputs = (
+        destination.inputs[number : number + 1] if destination.is_folder else destination.inputs
+    )
+    title = ", ".join(dict.fromkeys(each.name for each in inputs))
+    stream.write(html(trees, Options(title=title)))
+
+
+def _write_svg(destination: Destination, number: int, results: Results) -> None:
+    """A picture of all trees of a sentence: a file for each, or just one."""
+    if destination.is_folder:
+        each = destination.inputs[number]
+        for count, sentence in enumerate(results, 1):
+            if trees_of(sentence):
+                path = _with_folder(destination.path(each, f"-{count:04d}"))
+                with files.writing(path) as stream:
+                    stream.write(_picture(sentence))
+        return
+    with files.writing(destination.name(number)) as stream:
+        for count, sentence in enumerate(results, 1):
+            if count > 1:
+                raise UsageError(
+                    "expected one sentence for an SVG file, found more",
+                    hint="name a folder with -o for a file a sentence, or use --format html",
+                )
+            if trees_of(sentence):
+                stream.write(_picture(sentence))
+
+
+def _picture(sentence: Sentence) -> str:
+    from cleft.draw import Options, lay_out
+    from cleft.draw.layout import stack
+    from cleft.draw.vector import render
+
+    options = Options()
+    layouts = [lay_out(tree, options.width) for tree in trees_of(sentence)]
+    if len(layouts) > 1:
+        name = " ".join(sentence.text.split())
+        described = " ".join(layout.description for layout in layouts)
+        layouts = [stack(layouts, 16.0, name=name, description=described)]
+    return render(layouts[0], options.theme)

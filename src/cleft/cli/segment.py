@@ -1,0 +1,91 @@
+"""`cleft segment`: text to elementary discourse units."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from cleft import files
+
+if TYPE_CHECKING:
+    from cleft.parser import Sentence
+
+EPILOG = """\
+One EDU a line, sentences apart by a blank line; a sentence that could not be
+parsed leaves a blank line of its own. With --format jsonl one sentence a line:
+"text", its "start" and "end" in the input, and "edus", each with "text",
+"start" and "end".
+
+What is read is told as for 'cleft parse'; so are the exit codes.
+
+examples:
+  cleft segment notes.txt
+  cleft segment "Although it rained, she played tennis." --format jsonl
+  cleft segment notes.txt -o edus.txt
+  cat corpus.txt | cleft segment - > edus.txt
+"""
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    from cleft.cli.parse_inputs import add_inputs
+
+    parser = commands.add_parser(
+        "segment",
+        help="split text into elementary discourse units",
+        description="Split text into elementary discourse units.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_inputs(parser)
+    parser.add_argument("--format", choices=["text", "jsonl"], default="text", help="default: text")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default=files.STREAM, help="where to write"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Segment all inputs and write what comes."""
+    from cleft.cli.parse_inputs import Sentences, find_inputs
+    from cleft.cli.parse_results import Tally, grouped, parsed, watched
+
+    sentences = Sentences(find_inputs(args), language=args.language, hyphens=args.hyphens)
+
+    from cleft.parser import load
+
+    parser = load(args.model, threads=args.threads)
+    tally = Tally()
+    results = parsed(parser, sentences, args, task="discourse")
+    hidden = args.output == files.STREAM and sys.stdout.isatty()
+    results = watched(results, visible=not hidden)
+    for _, group in grouped(results, sentences, tally, apart=False):
+        with files.writing(args.output) as stream:
+            for count, sentence in enumerate(group):
+                stream.write(_line(sentence) if args.format == "jsonl" else _block(sentence, count))
+                if stream is sys.stdout:
+                    stream.flush()
+    return tally.report()
+
+
+def _block(sentence: Sentence, count: int) -> str:
+    return "\n" * bool(count) + "".join(f"{_one_line(edu.text)}\n" for edu in sentence.edus)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _line(sentence: Sentence) -> str:
+    data: dict[str, Any] = {
+        **sentence.fields,
+        "text": sentence.text,
+        "start": sentence.start,
+        "end": sentence.end,
+        "edus": [{"text": edu.text, "start": edu.start, "end": edu.end} for edu in sentence.edus],
+    }
+    if sentence.error is not None:
+        data["error"] = str(sentence.error)
+    return json.dumps(data, ensure_ascii=False) + "\n"

@@ -1,0 +1,222 @@
+"""What a caller gives to be parsed: texts, lists of tokens, sentences that were read from a file.
+
+Everything becomes `Given` values, one a sentence and in order. What cannot be
+parsed keeps its place: its result has the error from the start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+from cleft.discourse import DiscourseTree, Edu
+from cleft.errors import CleftError, InputError, UsageError
+from cleft.search import Constraints, Parse
+from cleft.sentence import Sentence
+from cleft.span import Span
+from cleft.tasks import DISCOURSE
+from cleft.text import Hyphens, Source, Token, sources_of_text, tokenize
+from cleft.tree import Tree
+
+__all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Given", "Reading", "finished", "given_tokens"]
+
+LONGEST_TOKEN = 10_000
+LONGEST_SENTENCE = 20_000
+"""The most characters of a token, and tokens of a sentence, that are parsed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """One sentence to be parsed: its result without trees, and what is demanded of them.
+
+    `where` is how messages call it. `located` says whether its offsets are
+    those of a source text, which its EDUs then have too.
+    """
+
+    result: Sentence
+    where: str
+    located: bool = False
+    constraints: Constraints | None = None
+    tags: Sequence[str] | None = None
+
+    def __len__(self) -> int:
+        """How much work it is: its tokens."""
+        return len(self.result.tokens)
+
+
+# ---------------------------------------------------------------- lists of tokens
+
+
+def given_tokens(
+    rows: Sequence[Any],
+    constraints: Sequence[Constraints | None] | None = None,
+    tags: Sequence[Sequence[str] | None] | None = None,
+) -> list[Given]:
+    """Lists of tokens, each with what is given along with it."""
+    for what, values in (("constraints", constraints), ("lists of tags", tags)):
+        if values is not None and len(values) != len(rows):
+            raise UsageError(
+                f"{len(values)} {what} for {len(rows)} sentences",
+                hint="give one a sentence, None where there is none",
+            )
+    none = [None] * len(rows)
+    return [
+        _of_tokens(row, number, bound, names)
+        for number, (row, bound, names) in enumerate(
+            zip(rows, constraints or none, tags or none, strict=True)
+        )
+    ]
+
+
+def _of_tokens(
+    tokens: Any,
+    number: int,
+    constraints: Constraints | None = None,
+    tags: Sequence[str] | None = None,
+) -> Given:
+    where = f"sentence {number + 1}"
+    error = _fault(tokens, where)
+    if error is not None:
+        shown = tokens if isinstance(tokens, str) else ""
+        return Given(result=Sentence(text=shown, error=error, source=number), where=where)
+    starts = accumulate((len(token) + 1 for token in tokens), initial=0)
+    places = tuple(
+        Token(token, start, start + len(token))
+        for token, start in zip(tokens, starts, strict=False)
+    )
+    result = Sentence(text=" ".join(tokens), tokens=places, source=number)
+    return Given(result=result, where=where, constraints=constraints, tags=tags)
+
+
+def _fault(tokens: Any, where: str) -> InputError | None:
+    if isinstance(tokens, str) or not isinstance(tokens, Sequence):
+        kind = type(tokens).__name__
+        return InputError(f"expected a list of tokens, found {kind}", where=where)
+    for place, token in enumerate(tokens, 1):
+        if not isinstance(token, str) or not token:
+            found = f"found {token!r}"
+            return InputError(f"expected a word as token {place}, {found}", where=where)
+    return _size_fault(tokens, where)
+
+
+def _size_fault(words: Sequence[str], where: str) -> InputError | None:
+    """Why a sentence of these words cannot be parsed, if it cannot."""
+    if not words:
+        return InputError("there are no tokens", where=where, hint="give at least one")
+    if len(words) > LONGEST_SENTENCE:
+        return InputError(
+            f"{len(words)} tokens, expected {LONGEST_SENTENCE} at most",
+            where=where,
+            hint="split it into sentences",
+        )
+    for place, word in enumerate(words, 1):
+        if len(word) > LONGEST_TOKEN:
+            return InputError(
+                f"token {place} has {len(word)} characters, expected {LONGEST_TOKEN} at most",
+                where=where,
+                hint="split it",
+            )
+    return None
+
+
+# ---------------------------------------------------------------- texts and sources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How texts become sentences and tokens: the choices of `cleft.text`."""
+
+    language: str = "en"
+    hyphens: Hyphens | None = None
+
+    def __post_init__(self) -> None:
+        tokenize("", language=self.language, hyphens=self.hyphens)  # it says what is wrong
+
+    def sentences(self, items: Iterable[Any]) -> Iterator[Given]:
+        """The sentences of all items, in order; every item has at least one."""
+        for number, item in enumerate(items):
+            if isinstance(item, str):
+                yield from self.text(item, number, name=f"text {number + 1} ")
+            elif isinstance(item, Source):
+                yield _of_source(item, number)
+            else:
+                yield _of_tokens(item, number)
+
+    def text(self, text: str, number: int = 0, name: str = "") -> Iterator[Given]:
+        """The sentences of one text, or one result that says that there are none."""
+        count = 0
+        for source in sources_of_text(text, self.language, self.hyphens):
+            count += 1
+            yield _of_source(source, number, f"{name}sentence {count}")
+        if not count:
+            where = f"{name}".strip()
+            error = InputError(
+                "there is no sentence: the text is empty or white space",
+                where=where,
+                hint="give some words",
+            )
+            yield Given(result=Sentence(text=text, error=error, source=number), where=where)
+
+
+def _of_source(source: Source, number: int, where: str = "") -> Given:
+    """A sentence that was read; its offsets become those of the whole input."""
+    if not where:
+        where = f"line {source.line}" if source.line is not None else f"sentence {number + 1}"
+    start = source.start
+    tokens = source.tokens
+    if start:
+        tokens = tuple([Token(text, left + start, right + start) for text, left, right in tokens])
+    error = _size_fault(source.words, where)
+    result = Sentence(
+        text=source.text,
+        tokens=() if error is not None else tokens,
+        start=start,
+        source=number,
+        error=error,
+        fields=source.fields,
+    )
+    bound = Constraints(edus=source.edus) if source.edus is not None else None
+    return Given(result=result, where=where, located=True, constraints=bound, tags=source.tags)
+
+
+# ---------------------------------------------------------------- results
+
+
+def finished(given: Given, found: Mapping[str, list[Parse] | CleftError]) -> Sentence:
+    """The sentence with its trees, or with its first error."""
+    parses: dict[str, tuple[Parse, ...]] = {}
+    error: CleftError | None = None
+    for task, result in found.items():
+        if isinstance(result, CleftError):
+            # A batch has its own numbers: the sentence's is the caller's.
+            error = error or type(result)(result.problem, where=given.where, hint=result.hint)
+        elif task == DISCOURSE.name and given.located:
+            parses[task] = tuple(_located(parse, given.result) for parse in result)
+        else:
+            parses[task] = tuple(result)
+    syntax = parses["syntax"][0].tree if "syntax" in parses else None
+    discourse = parses["discourse"][0].tree if "discourse" in parses else None
+    assert syntax is None or isinstance(syntax, Tree)
+    assert discourse is None or isinstance(discourse, DiscourseTree)
+    return replace(given.result, syntax=syntax, discourse=discourse, error=error, parses=parses)
+
+
+_SPACE = re.compile(r"\s+")
+
+
+def _located(parse: Parse, sentence: Sentence) -> Parse:
+    """A discourse parse whose EDUs have their source as text, and its offsets."""
+    assert isinstance(parse.tree, DiscourseTree)
+    edus = [_placed(edu.span, sentence) for edu in parse.tree.edus]
+    tree = DISCOURSE.build(parse.derivation, sentence.words, edus, evidence=parse.evidence)
+    return replace(parse, tree=tree)
+
+
+def _placed(span: Span, sentence: Sentence) -> Edu:
+    start = sentence.tokens[span.left].start
+    end = sentence.tokens[span.right - 1].end
+    source = sentence.text[start - sentence.start : end - sentence.start]
+    return Edu(_SPACE.sub(" ", source), span, start, end)

@@ -1,0 +1,140 @@
+"""What becomes of one sentence: its tokens and their places, its trees or its error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from cleft.discourse import DiscourseTree, Edu
+from cleft.errors import CleftError
+from cleft.text import Token
+from cleft.tree import Tree
+
+if TYPE_CHECKING:
+    from cleft.search import Parse
+
+__all__ = ["Sentence"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sentence:
+    """What became of one sentence.
+
+    `text` is its source, which stands from `start` to `end` in the input; the
+    tokens' offsets count from the beginning of the input too. `source` is the
+    number of that input, from 0. `parses` holds the trees of each task, best
+    first, with their derivations; `syntax` and `discourse` are the best of
+    them. `error` is there where the sentence could not be parsed; the rest is
+    then as far as it got. `fields` is whatever else came along with it.
+
+    >>> sentence = Sentence(text="So what?", start=10, tokens=(Token("So", 10, 12),))
+    >>> sentence.end, sentence.words, sentence.edus
+    (18, ('So',), ())
+    """
+
+    text: str
+    tokens: tuple[Token, ...] = ()
+    syntax: Tree | None = None
+    discourse: DiscourseTree | None = None
+    error: CleftError | None = None
+    parses: Mapping[str, tuple[Parse, ...]] = field(default_factory=dict)
+    start: int = 0
+    source: int = 0
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def end(self) -> int:
+        """Where the sentence ends in the input."""
+        return self.start + len(self.text)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The tokens without their places."""
+        return tuple(token.text for token in self.tokens)
+
+    @property
+    def edus(self) -> tuple[Edu, ...]:
+        """The elementary discourse units; none where there is no discourse tree."""
+        return tuple(self.discourse.edus) if self.discourse is not None else ()
+
+    def to_record(self) -> dict[str, Any]:
+        """The sentence as a flat dictionary of plain values: a row of a data frame.
+
+        `syntax` is in brackets; `discourse` is a list of splits, each a list of
+        left, split, right, relation, nuclearity and probability.
+
+        >>> record = Sentence(text="So", tokens=(Token("So", 0, 2),)).to_record()
+        >>> record["tokens"], record["syntax"]
+        (['So'], None)
+        """
+        syntax, discourse = self.syntax, self.discourse
+        return {
+            "source": self.source,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "tokens": list(self.words),
+            "tags": syntax.tags() if syntax is not None else None,
+            "syntax": syntax.brackets() if syntax is not None else None,
+            "syntax_log_prob": syntax.log_prob if syntax is not None else None,
+            "edus": [edu.text for edu in self.edus] if discourse is not None else None,
+            "discourse": (
+                [list(split) for split in discourse.splits()] if discourse is not None else None
+            ),
+            "discourse_log_prob": discourse.log_prob if discourse is not None else None,
+            "error": str(self.error) if self.error is not None else None,
+        }
+
+    def to_jsonl(self) -> str:
+        """The sentence as one line of cleft's JSON Lines (docs/formats.md).
+
+        Beside the trees it has `text`, its `start` in the input and the
+        tokens' `offsets`; where there are several trees of a task, `n_best`
+        has them all.
+
+        >>> print(Sentence(text="So", tokens=(Token("So", 0, 2),)).to_jsonl())
+        {"cleft": 1, "tokens": ["So"], "text": "So", "start": 0, "offsets": [[0, 2]]}
+        """
+        from cleft.formats.jsonl import Record, format_record
+
+        fields: dict[str, Any] = {
+            "text": self.text,
+            "start": self.start,
+            "offsets": [[token.start, token.end] for token in self.tokens],
+        }
+        if any(len(found) > 1 for found in self.parses.values()):
+            fields["n_best"] = self._n_best()
+        return format_record(
+            Record(
+                tokens=self.words,
+                syntax=self.syntax,
+                discourse=self.discourse,
+                error=str(self.error) if self.error is not None else None,
+                fields={**fields, **{k: v for k, v in self.fields.items() if k not in fields}},
+            )
+        )
+
+    def _n_best(self) -> dict[str, list[Any]]:
+        """All trees of each task, each as `syntax` and `discourse` have the best."""
+        from cleft.formats.jsonl import discourse_data, syntax_data
+
+        return {
+            task: [
+                syntax_data(parse.tree)
+                if isinstance(parse.tree, Tree)
+                else discourse_data(parse.tree, self.words)
+                for parse in parses
+            ]
+            for task, parses in self.parses.items()
+        }
+
+    def _repr_html_(self) -> str:
+        """Both trees for a notebook, or the error."""
+        from cleft.draw.page import fragment
+
+        trees = [fragment(tree) for tree in (self.syntax, self.discourse) if tree is not None]
+        if self.error is not None:
+            trees.append(f"<p>{escape(str(self.error))}</p>")
+        return "\n".join(trees) or f"<p>{escape(self.text)}</p>"

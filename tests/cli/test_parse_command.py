@@ -1,0 +1,339 @@
+"""`cleft parse`: what is read, what is written, in every format; one result for each sentence."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cleft.cli import main
+from cleft.cli.parse_results import watched
+from cleft.formats.dis import read_dis
+from cleft.formats.jsonl import read_jsonl
+from cleft.formats.rs3 import read_rs3
+from cleft.parser import load
+from tests.runtime.models import model
+
+NOTES = "Rain fell, so she\nleft. The heron waits.\n\nSo (naïve)?\n"
+
+
+@pytest.fixture(scope="session")
+def path() -> str:
+    return str(model("lstm"))
+
+
+@pytest.fixture
+def parse(path, capsys, tmp_path, monkeypatch):
+    """Run the command in a folder that holds the notes: its exit code, output and messages."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("notes.txt").write_text(NOTES, encoding="utf-8")
+
+    def run(*arguments):
+        code = main(["parse", "--model", path, *map(str, arguments)])
+        found = capsys.readouterr()
+        return code, found.out, found.err
+
+    return run
+
+
+def records(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def test_a_text_is_drawn_in_the_terminal(parse):
+    code, out, err = parse("Rain fell, so she left.")
+    assert (code, err) == (0, "")
+    assert out.startswith("1  Rain fell, so she left.\n\n")
+    assert "┴" in out
+    assert "Rain fell," in out.split("\n\n")[2]
+
+
+def test_files_texts_and_standard_input_are_told_apart(parse, monkeypatch, tmp_path):
+    parse_all = ("--format", "jsonl", "--task", "syntax")
+    code, out, _ = parse("notes.txt", "Two words", "--text", "one", *parse_all)
+    assert code == 0
+    found = records(out)
+    assert [row["text"] for row in found[-2:]] == ["Two words", "one"]
+    assert [row["file"] for row in found] == ["notes.txt"] * 3 + ["text"] * 2
+    code, _, err = parse("word")
+    assert (code, err) == (2, "cleft: word: no such file; for text use --text\n")
+    code, _, err = parse()
+    assert code == 2
+    assert "nothing to read" in err
+    code, out, _ = parse("x" * 5000 + " \0", *parse_all)  # no path is so long
+    assert code == 0
+
+
+def test_every_kind_of_input_is_read(parse, tmp_path):
+    Path("a.tok").write_text("She did n't .\n")
+    Path("a.jsonl").write_text('{"tokens": ["She", "left"], "tags": ["A", "B"], "doc": 7}\n')
+    rows = [(1, "She", "PRP"), (2, "left", "VBD")]
+    lines = [f"{n}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_" for n, word, tag in rows]
+    Path("a.conllu").write_text("\n".join(lines) + "\n\n")
+    with gzip.open("b.txt.gz", "wt") as stream:
+        stream.write("She left.")
+    form = ("--format", "jsonl")
+    (row,) = records(parse("a.tok", "--input", "tokens", *form)[1])
+    assert row["tokens"] == ["She", "did", "n't", "."]
+    (row,) = records(parse("a.jsonl", *form)[1])
+    assert (row["syntax"]["tags"], row["doc"]) == (["A", "B"], 7)
+    (row,) = records(parse("a.conllu", *form)[1])
+    assert row["syntax"]["tags"] == ["PRP", "VBD"]
+    (row,) = records(parse("b.txt.gz", *form)[1])
+    assert row["offsets"] == [[0, 3], [4, 8], [8, 9]]
+    found = records(parse("--text", "She did n't\nleave it", "--input", "tokens", *form)[1])
+    assert [(row["tokens"], row["start"]) for row in found] == [
+        (["She", "did", "n't"], 0),
+        (["leave", "it"], 12),
+    ]
+    (row,) = records(parse("--text", "Rain. Fell.", "--input", "lines", *form)[1])
+    assert len(row["tokens"]) == 4
+    code, _, err = parse("some words", "--input", "conllu")
+    assert (code, "cannot be conllu" in err) == (2, True)
+
+
+def test_offsets_of_a_file_are_those_of_the_file(parse):
+    for row in records(parse("notes.txt", "--format", "jsonl")[1]):
+        assert NOTES[row["start"] :].startswith(row["text"])
+        assert [NOTES[a:b] for a, b in row["offsets"]] == row["tokens"]
+        for start, end in row["discourse"]["characters"]:
+            assert NOTES[start:end].strip() == NOTES[start:end]
+
+
+def test_a_folder_is_its_text_files_and_output_mirrors_it(parse):
+    for name in ("in/a.txt", "in/deep/b.txt", "in/.hidden/c.txt", "in/d.dat"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("She left.")
+    code, out, err = parse("in", "--format", "brackets", "-o", "out")
+    assert (code, out, err) == (0, "", "")
+    made = sorted(str(each.relative_to("out")) for each in Path("out").rglob("*.*"))
+    assert made == ["a.mrg", "deep/b.mrg"]
+    code, _, err = parse("in/.hidden", "in/deep", "--format", "jsonl", "-o", "other/")
+    assert code == 0
+    Path("empty").mkdir()
+    code, _, err = parse("empty")
+    assert (code, err.startswith("cleft: empty: the folder has no file that ends in")) == (2, True)
+
+
+def test_two_inputs_with_one_output_are_refused_before_the_work(parse):
+    Path("sub").mkdir()
+    Path("sub/notes.txt").write_text("Rain.")
+    code, _, err = parse("notes.txt", "sub/notes.txt", "-o", "out/", "--format", "jsonl")
+    assert code == 2
+    assert "notes.txt and sub/notes.txt would both be written to out/notes.jsonl" in err
+    assert not Path("out").exists()
+
+
+# ---------------------------------------------------------------- formats
+
+
+def test_brackets_are_one_tree_a_line_and_escaped(parse, path):
+    code, out, _ = parse("notes.txt", "--format", "brackets")
+    trees = [s.syntax.brackets() for s in load(path).parse(NOTES)]
+    assert (code, out.splitlines()) == (0, trees)
+    assert "-LRB-" in out
+
+
+def test_n_best_trees_stand_together(parse):
+    code, out, _ = parse("notes.txt", "--format", "brackets", "--beam", "4", "--n-best", "3")
+    blocks = out.strip("\n").split("\n\n")
+    assert (code, len(blocks)) == (0, 3)
+    assert 1 < len(blocks[0].splitlines()) <= 3
+    row = records(parse("Rain fell so", "--format", "jsonl", "--n-best", "2")[1])[0]
+    assert len(row["n_best"]["syntax"]) == 2
+
+
+def test_a_sentence_without_a_tree_keeps_its_place(parse):
+    Path("lines.txt").write_text("Rain fell.\n\nShe left.\n")
+    lines = ("lines.txt", "--input", "lines")
+    code, out, err = parse(*lines, "--format", "brackets")
+    assert code == 1
+    assert out.splitlines()[1] == "(())"
+    assert err == (
+        "cleft: 1 of 3 sentences could not be parsed; the first: "
+        "lines.txt: line 2: there are no tokens; give at least one\n"
+    )
+    code, out, _ = parse(*lines, "--format", "jsonl")
+    assert [("error" in row) for row in records(out)] == [False, True, False]
+    code, out, _ = parse(*lines)
+    assert (code, "no tree: line 2: there are no tokens" in out) == (1, True)
+    code, out, err = parse(*lines, "--format", "dis")
+    assert (code, out.count("Root")) == (1, 2)
+
+
+def test_an_empty_file_has_one_result_with_an_error(parse):
+    Path("empty.txt").write_text("\n")
+    code, out, err = parse("empty.txt", "notes.txt", "--format", "jsonl")
+    assert code == 1
+    assert "error" in records(out)[0]
+    assert len(records(out)) == 4
+    assert "1 of 4 sentences" in err
+    code, _, err = parse("empty.txt", "--format", "rs3")
+    assert (code, "no sentence has a tree" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("form", "read"), [("dis", read_dis), ("rs3", read_rs3)])
+def test_discourse_formats_have_a_tree_a_sentence_and_the_command_says_so(parse, path, form, read):
+    code, out, err = parse("notes.txt", "--format", form, "-o", f"notes.{form}")
+    assert (code, out) == (0, "")
+    assert err.count("\n") == 1
+    assert "a sentence" in err
+    found = read(f"notes.{form}").trees
+    trees = [s.discourse for s in load(path).parse(NOTES)]
+    assert [[e.span.width for e in tree.edus] for tree in found] == [
+        [e.span.width for e in tree.edus] for tree in trees
+    ]
+    assert [tree.relation for tree in found] == [tree.relation for tree in trees]
+
+
+def test_characters_that_a_format_cannot_hold_are_told(parse):
+    code, _, err = parse("Rain \x01 fell", "--format", "rs3")
+    assert (code, "not kept" in err) == (0, True)
+
+
+def test_a_json_file_reads_back_with_both_trees(parse, path):
+    parse("notes.txt", "--format", "jsonl", "-o", "notes.jsonl")
+    found = list(read_jsonl("notes.jsonl"))
+    expected = load(path).parse(NOTES)
+    assert [r.syntax for r in found] == [s.syntax for s in expected]
+    assert [r.discourse for r in found] == [s.discourse for s in expected]
+
+
+def test_pictures_are_a_file_a_sentence(parse):
+    code, _, _ = parse("notes.txt", "--format", "svg", "-o", "pictures")
+    names = sorted(each.name for each in Path("pictures").iterdir())
+    assert (code, names) == (0, [f"notes-000{n}.svg" for n in (1, 2, 3)])
+    picture = Path("pictures/notes-0001.svg").read_text()
+    assert picture.count("<svg") == 1
+    assert picture.count(">Rain") >= 2  # a word of one tree, an EDU of the other
+    code, out, _ = parse("Rain fell.", "--format", "svg", "--task", "syntax")
+    assert (code, out.startswith("<svg")) == (0, True)
+    code, _, err = parse("notes.txt", "--format", "svg", "-o", "x.svg")
+    assert (code, "expected one sentence for an SVG file" in err) == (2, True)
+    assert not Path("x.svg").exists()
+
+
+def test_a_page_has_all_trees(parse):
+    code, _, _ = parse("notes.txt", "--format", "html", "-o", "page.html")
+    page = Path("page.html").read_text()
+    assert (code, page.count("<figure")) == (0, 6)
+    parse("notes.txt", "--format", "html", "-o", "pages/")
+    assert Path("pages/notes.html").read_text() == page
+
+
+def test_given_edus_are_kept(parse):
+    Path("edus.txt").write_text("Rain\nfell, so\nshe left.\n\n\nThe heron\nwaits.\n")
+    code, out, _ = parse("edus.txt", "--edus", "--format", "jsonl")
+    assert code == 0
+    assert [row["discourse"]["edus"] for row in records(out)] == [
+        [[0, 1], [1, 4], [4, 7]],
+        [[0, 2], [2, 4]],
+    ]
+    assert [row["start"] for row in records(out)] == [0, 26]
+    Path("edus.jsonl").write_text('{"tokens": ["a", "b", "c"], "edus": [[0, 1], [1, 3]]}\n')
+    (row,) = records(parse("edus.jsonl", "--edus", "--format", "jsonl")[1])
+    assert row["discourse"]["edus"] == [[0, 1], [1, 3]]
+    (row,) = records(
+        parse("--text", "a b\nc d.", "--edus", "--input", "tokens", "--format", "jsonl")[1]
+    )
+    assert row["discourse"]["edus"] == [[0, 2], [2, 4]]
+    for bad in ("{}", '{"edus": [[0, 1], [2, 3]]}', '{"edus": 1}'):
+        text = json.dumps({"tokens": ["a", "b", "c"], **json.loads(bad)})
+        Path("edus.jsonl").write_text(text)
+        code, _, err = parse("edus.jsonl", "--edus")
+        assert (code, "line 1" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "brackets", "--task", "discourse"], "--format brackets holds syntax"),
+        (["--format", "rs3", "--n-best", "2"], "holds one tree a sentence"),
+        (["--edus", "--task", "syntax"], "--edus is about discourse trees"),
+        (["--edus", "--input", "lines"], "--edus cannot be read from lines"),
+        (["--beam", "0"], "beam is 0"),
+        (["--jobs", "0"], "jobs is 0"),
+        (["--threads", "0"], "threads is 0"),
+        (["--language", "zh"], "zh"),
+        (["--format", "jsonl", "-o", "notes.txt/x/"], "cannot be made"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(parse, arguments, message):
+    code, out, err = parse("notes.txt", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_model_that_is_not_there_is_named(parse):
+    code, _, err = parse("notes.txt", "--model", "absent")
+    assert (code, "cleft: absent: expected a model's directory" in err) == (2, True)
+
+
+def test_what_stands_before_bytes_that_are_not_utf_8_is_parsed(parse):
+    Path("bad.txt").write_bytes(b"Rain fell.\n\ncaf\xe9\n")
+    code, out, err = parse("notes.txt", "bad.txt", "--format", "brackets")
+    assert (code, len(out.splitlines())) == (2, 4)
+    assert err.startswith("cleft: bad.txt line 3 column 4: expected UTF-8, found byte 0xe9")
+    code, _, _ = parse("notes.txt", "bad.txt", "--format", "brackets", "-o", "out")
+    assert code == 2
+    assert [each.name for each in Path("out").iterdir()] == ["notes.mrg"]
+
+
+# ---------------------------------------------------------------- streams and signals
+
+
+# Where tests run in the background, a shell may have told them to ignore interrupts.
+MAIN = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "from cleft.cli import main; sys.exit(main())"
+)
+
+
+def started(path, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN, "parse", "-", "--model", path, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_results_come_before_the_input_ends_and_a_closed_pipe_is_quiet(path):
+    process = started(path, "--format", "jsonl", "--task", "discourse")
+    process.stdin.write(b"She left.\n\n" * 40)
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["tokens"] == ["She", "left", "."]
+    process.stdout.close()
+    process.stdin.write(b"She left.\n\n" * 80)
+    process.stdin.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_an_interrupt_ends_the_command_and_its_workers_without_a_word(path):
+    process = started(path, "--format", "jsonl", "--jobs", "2")
+    process.stdin.write(b"She left.\n\n" * 600)
+    process.stdin.flush()
+    process.stdout.readline()
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"")
+
+
+def test_a_bar_counts_long_work_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("cleft.cli.parse_results.PATIENCE", -1.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert list(watched(iter([1, 2, 3]), visible=True)) == [1, 2, 3]
+    assert "3 sentences" in capsys.readouterr().err
+    assert list(watched(iter([1]), visible=False)) == [1]
+    assert capsys.readouterr().err == ""
