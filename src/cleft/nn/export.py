@@ -33,6 +33,7 @@ from cleft.nn.scorer import TorchScorer
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
 from cleft.runtime.casing import CASINGS
 from cleft.runtime.selftest import self_test
+from cleft.runtime.tables import shrink
 from cleft.search import search
 from cleft.tasks import DISCOURSE
 
@@ -120,7 +121,7 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
     for name, data in _graphs(network, int8=options.int8):
         (folder / f"{name}.onnx").write_bytes(data)
     for name, table in _tables(network.encoder):
-        np.save(folder / f"{name}.npy", table, allow_pickle=False)
+        _save_table(folder, name, table, small=options.int8)
     if network.encoder.words is not None or network.encoder.chars is not None:
         vocabulary = scorer.vocabulary
         _json(
@@ -173,6 +174,14 @@ def _graphs(network: Network, *, int8: bool) -> list[tuple[str, bytes]]:
     if network.tagger is not None:
         graphs.append(("tags", tags_graph(network.tagger, encoder.size, int8=int8)))
     return graphs
+
+
+def _save_table(folder: Path, name: str, table: Array, *, small: bool) -> None:
+    """Write vectors; the large tables of an int8 model are 8-bit too."""
+    if small and name in ("words", "pieces"):
+        table, scales = shrink(table)
+        np.save(folder / f"{name}-scales.npy", scales, allow_pickle=False)
+    np.save(folder / f"{name}.npy", table, allow_pickle=False)
 
 
 def _tables(encoder: Encoder) -> list[tuple[str, Array]]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from cleft.errors import ModelError
 from cleft.runtime.manifest import CONFIG, Manifest
-from cleft.scorer import Floats
+from cleft.runtime.tables import Table
 
 __all__ = ["SUMS", "ModelDirectory", "checksum", "write_checksums"]
 
@@ -151,8 +151,30 @@ class ModelDirectory:
         """The lines of a verified text file; only a line feed ends one."""
         return self._text(name, self._verified(name, SMALL)).removesuffix("\n").split("\n")
 
-    def table(self, name: str) -> Floats:
-        """A verified matrix of numbers; its pages are read as they are used."""
+    def table(self, name: str) -> Table:
+        """A verified table of vectors; its pages are read as they are used.
+
+        8-bit numbers have their scales in a file of their own beside them.
+        """
+        values = self._matrix(name, "fi")
+        if values.dtype.kind == "f":
+            # A plain view of the mapped file: indexing it makes plain arrays.
+            return Table(np.asarray(values, np.float32))
+        if values.dtype != np.int8:
+            raise ModelError(
+                f"expected floats or 8-bit numbers, found {values.dtype}",
+                where=str(self.path / name),
+            )
+        beside = f"{Path(name).stem}-scales.npy"
+        scales = self._matrix(beside, "f")
+        if scales.shape != (len(values), 1):
+            raise ModelError(
+                f"expected a scale for each of {len(values)} rows, found {scales.shape}",
+                where=str(self.path / beside),
+            )
+        return Table(np.asarray(values), np.asarray(scales, np.float32))
+
+    def _matrix(self, name: str, kinds: str) -> np.ndarray[Any, np.dtype[Any]]:
         path = self.path / name
         try:
             with open(path, "rb") as stream:
@@ -163,12 +185,11 @@ class ModelDirectory:
             raise ModelError(
                 f"expected a NumPy array: {error}", where=str(path), hint="copy the model again"
             ) from error
-        if array.ndim != 2 or array.dtype.kind != "f":
+        if array.ndim != 2 or array.dtype.kind not in kinds:
             raise ModelError(
-                f"expected a matrix of floats, found {array.dtype} {array.shape}", where=str(path)
+                f"expected a matrix of numbers, found {array.dtype} {array.shape}", where=str(path)
             )
-        # A plain view of the mapped file: indexing it makes plain arrays.
-        matrix: Floats = np.asarray(array, np.float32)
+        matrix: np.ndarray[Any, np.dtype[Any]] = array
         return matrix
 
     def json(self, name: str) -> Any:
