@@ -10,7 +10,7 @@ import pytest
 from cleft.cli import COMMANDS, build_parser, main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 COMMAND = re.compile(r"^(?:\$ )?(cleft [a-z].*?)(?:\s{2,}#.*|\s+#\s.*)?$", re.M)
 BLOCK = re.compile(r"^```(?:console|sh|bash|)\n(.*?)^```", re.M | re.S)
 
@@ -31,7 +31,7 @@ RS3 = """\
 SENTENCES = "It rained , so we left .\n"
 DISCOURSE = (
     '{"tokens": ["It", "rained", ",", "so", "we", "left", "."], "edus": [[0, 3], [3, 7]], '
-    '"splits": [[0, 3, 7, "causal_SN"]]}\n'
+    '"splits": [[0, 3, 7, "causal_SN"]], "genre": "news"}\n'
 )
 PRM = "LABELED 1\nDELETE_LABEL TOP\nDELETE_LABEL .\nCUTOFF_LEN 40\n"
 MADE = {
@@ -40,9 +40,12 @@ MADE = {
     "notes.sents.txt": SENTENCES,
     "gold.jsonl predicted.jsonl": DISCOURSE,
     "COLLINS.prm": PRM,
+    "notes.txt corpus.txt corpus/one.txt corpus/two.txt": "It rained, so we left. She slept.\n",
+    "edus.txt": "It rained,\nso we left.\n\nShe slept.\n",
 }
-NEEDS_A_MODEL = ("train", "ablate", "results", "export", "parse", "segment", "check", "info")
-"""Commands that other tests run: they need a treebank's worth of time, or a model."""
+TAKES_LONG = ("train", "ablate", "results", "export", "serve")
+"""Commands that other tests run: they need a treebank's worth of time, or never end."""
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
 def commands(text: str) -> list[str]:
@@ -58,7 +61,9 @@ def commands(text: str) -> list[str]:
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for names, content in MADE.items():
         for name in names.split():
-            (tmp_path / name).write_text(content)
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content)
     (tmp_path / "notes.dis").write_text(
         "( Root (span 1 2)\n  ( Satellite (leaf 1) (rel2par cause) (text _!It rained ,_!) )\n"
         "  ( Nucleus (leaf 2) (rel2par span) (text _!so we left ._!) )\n)\n"
@@ -69,7 +74,8 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(command)[1:]
-    if words[0] in NEEDS_A_MODEL or "--model" in words:
+    words = ["en" if word == "MODEL_DIR" else word for word in words]
+    if words[0] in TAKES_LONG:
         build_parser().parse_args(words)
     else:
         assert main(words) == 0, f"{command}: {capsys.readouterr().err}"
@@ -100,6 +106,14 @@ def test_the_examples_in_a_commands_help_run(
 def test_the_python_of_a_page_gives_what_it_says(page: Path) -> None:
     result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs(page: Path, made: Path) -> None:
+    space: dict[str, object] = {}
+    for block in PYTHON.findall(page.read_text(encoding="utf-8")):
+        if ">>>" not in block:
+            exec(compile(block, page.name, "exec"), space)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

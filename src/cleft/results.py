@@ -223,7 +223,11 @@ RUN_HEAD = (
 
 
 def _name(run: Run) -> str:
-    return str(run["recipe"]["name"])
+    recipe = run["recipe"]
+    # What `--set` changed tells runs of one recipe apart; seeds have a column of their own.
+    changes = [text for text in recipe.get("settings", ()) if not text.startswith("seed")]
+    changes = [] if recipe.get("ablation") else changes
+    return " ".join([str(recipe["name"]), *(text.rpartition(".")[2] for text in changes)])
 
 
 def _command(run: Run) -> str:
