@@ -186,14 +186,15 @@ def test_a_5000_deep_tree_is_read_converted_and_scored(tmp_path: Path) -> None:
     assert '"f1": 100.0' in scored.stdout
 
 
-def test_the_demo_shows_both_trees_their_splits_and_a_score(
+def test_the_demo_parses_a_paragraph_with_the_built_in_model(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    assert "(0,5)→1  (1,5)→4  (1,4)→2  (2,4)→3" in out
-    assert "concession" in out
-    assert "precision 75.00" in out
+    assert out.count("── ") == 2
+    assert "SBAR" in out  # the subordinate clause of the first sentence
+    assert "adversative" in out
+    assert "the next best:" in out
 
 
 def test_import_of_cleft_loads_nothing_heavy() -> None:

@@ -1,60 +1,49 @@
-"""`cleft demo`: what cleft does, on invented examples."""
+"""`cleft demo`: a paragraph in, both trees of every sentence out, by the built-in model."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from cleft.discourse import DiscourseTree, Edu
-from cleft.span import Span
-from cleft.tasks import DISCOURSE, SYNTAX
-from cleft.tree import Tree
-
-GOLD = "(S (NP (PRP She)) (VP (VBZ enjoys) (S (VP (VBG playing) (NP (NN tennis))))) (. .))"
-PREDICTED = "(S (NP (PRP She)) (VP (VBZ enjoys) (NP (VBG playing) (NN tennis))) (. .))"
+TEXT = (
+    "Although it rained all day, she went out to play tennis. "
+    "The committee said that prices would rise, but few people believed it."
+)
 
 
 def add(commands: Any) -> None:
     """Declare the command."""
-    parser = commands.add_parser("demo", help="show what cleft does, on a worked example")
+    parser = commands.add_parser("demo", help="parse a paragraph and show both trees")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show both trees of an example, their splits, and a scored pair."""
+    """Show both trees of each sentence, and what else a parse tells."""
+    import cleft
     from cleft.draw import terminal
 
-    gold, predicted, discourse = (
-        Tree.from_brackets(GOLD),
-        Tree.from_brackets(PREDICTED),
-        _discourse(),
-    )
-    print("A sentence and its syntactic tree:\n")
-    print(terminal(gold))
-    print("\nThe same tree as splits of spans between boundaries, depth first:")
-    print("  " + "  ".join(map(str, SYNTAX.derive(gold).splits)))
-    print("\nA discourse tree, and its splits (a split at the right end is an EDU):\n")
-    print(terminal(discourse))
-    print("\n  " + "  ".join(map(str, DISCOURSE.derive(discourse).splits)))
-    print("\nA predicted tree scored against the first (EVALB):\n")
-    print(f"  gold       {gold}\n  predicted  {predicted}")
-    _score(gold, predicted)
+    print(f"{TEXT}\n")
+    for sentence in cleft.load().parse(TEXT, beam=20, n_best=2):
+        assert sentence.syntax is not None
+        assert sentence.discourse is not None
+        print(f"── {sentence.text}\n")
+        print(terminal(sentence.syntax))
+        print(f"\n{terminal(sentence.discourse)}\n")
+        _tell(sentence)
+    print('Your own text:  cleft parse "…"  or  cleft parse FILE;  cleft parse --help')
     return 0
 
 
-def _discourse() -> DiscourseTree:
-    texts = ("Although it rained all day ,", "she went out", "to play tennis .")
-    leaves, start = [], 0
-    for text in texts:
-        end = start + len(text.split())
-        leaves.append(DiscourseTree.leaf(Edu(text, Span(start, end))))
-        start = end
-    purpose = DiscourseTree.join(leaves[1:], "NS", "purpose")
-    return DiscourseTree.join([leaves[0], purpose], "SN", "concession")
-
-
-def _score(gold: Tree, predicted: Tree) -> None:
-    from cleft.metrics.evalb import score_syntax
-
-    scores = score_syntax([gold], [predicted])
-    print(f"  recall {scores.recall:.2f}  precision {scores.precision:.2f}  F1 {scores.f1:.2f}")
+def _tell(sentence: Any) -> None:
+    """The splits of the discourse tree with their probabilities, and the runner-up's."""
+    for split in sentence.discourse.splits():
+        left, right = (
+            " ".join(sentence.words[slice(*ends)])
+            for ends in ((split.left, split.split), (split.split, split.right))
+        )
+        print(f"  {split.probability:.2f}  [{left}] {split.relation} [{right}]")
+    best, *others = sentence.parses["syntax"]
+    print(f"  syntactic tree: log p {best.log_prob:.2f}")
+    for other in others:
+        print(f"  the next best:  log p {other.log_prob:.2f}  {other.tree}")
+    print()

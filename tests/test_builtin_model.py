@@ -1,0 +1,73 @@
+"""The model that comes with cleft: whole, light, and sensible on sentences anyone can check."""
+
+import subprocess
+import sys
+
+import pytest
+
+import cleft
+from cleft.models import builtin_models, builtin_path
+
+TEXT = (
+    "Although it rained all day, she went out to play tennis. "
+    "The old man said: “I can’t swim (any more).”"
+)
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return cleft.load()
+
+
+@pytest.mark.parametrize("name", builtin_models())
+def test_every_built_in_model_passes_its_own_test_and_has_a_card(name):
+    assert cleft.load(name).check() > 0
+    card = (builtin_path(name) / "README.md").read_text(encoding="utf-8")
+    for part in ("## Data", "## Scores", "## Known failures", "## Make it again"):
+        assert part in card
+
+
+def test_the_wheel_stays_under_sixty_megabytes():
+    size = sum(
+        file.stat().st_size for name in builtin_models() for file in builtin_path(name).iterdir()
+    )
+    assert 0 < size < 58_000_000
+
+
+def test_both_trees_come_from_raw_text_with_offsets_and_probabilities(parser):
+    first, second = parser.parse(TEXT)
+    assert first.syntax.brackets().startswith("(S (SBAR (IN Although) (S (NP (PRP it))")
+    assert first.discourse.edus[0].text == "Although it rained all day,"
+    for sentence in (first, second):
+        assert sentence.error is None
+        assert TEXT[sentence.start : sentence.end] == sentence.text
+        assert all(TEXT[token.start : token.end] == token.text for token in sentence.tokens)
+        assert all(TEXT[edu.start : edu.end] == edu.text for edu in sentence.discourse.edus)
+        assert sentence.syntax.log_prob <= 0
+        assert all(0 < split.probability <= 1 for split in sentence.discourse.splits())
+    assert second.tokens[-1].text == "”"
+
+
+def test_neighbours_do_not_change_a_tree(parser):
+    sentences = [["She", "slept", "."], ["Rain", "fell", "on", "the", "roof", "all", "night", "."]]
+    together = parser.parse_tokens(sentences * 20)
+    for words, found in zip(sentences * 20, together, strict=True):
+        (alone,) = parser.parse_tokens([words])
+        assert str(alone.syntax) == str(found.syntax)
+        assert alone.syntax.log_prob == pytest.approx(found.syntax.log_prob, abs=1e-4)
+
+
+def test_treebank_and_text_forms_are_parsed_alike(parser):
+    text = ["He", "left", "(", "at", "last", ")", ",", "“", "tired", "”", "."]
+    penn = ["He", "left", "-LRB-", "at", "last", "-RRB-", ",", "``", "tired", "''", "."]
+    one, two = parser.parse_tokens([text, penn])
+    assert one.syntax.log_prob == pytest.approx(two.syntax.log_prob, abs=1e-4)
+
+
+def test_it_parses_without_torch():
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import cleft; print(cleft.load().parse('She slept.')[0].syntax)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "(S (NP (PRP She)) (VP (VBD slept)) (. .))\n"
