@@ -5,12 +5,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test test-all lint format bench pictures clean
+.PHONY: help demo test test-all test-browser lint format bench pictures clean
 
 help:
 	@echo "make demo      show what cleft does"
 	@echo "make test      lint, types and all tests (sampled on real treebanks)"
 	@echo "make test-all  the same on every tree of every treebank in ../shared"
+	@echo "make test-browser  the page in a real browser (installs chromium, fetches axe-core)"
 	@echo "make bench     speed, as ratios against named baselines"
 	@echo "make pictures  draw the pictures of the documentation anew (needs chromium)"
 
@@ -39,6 +40,16 @@ format: .venv/dev
 test: lint
 	$(BIN)/pytest --numprocesses 2 --cov --cov-report=
 	$(BIN)/coverage report --skip-covered
+
+# axe-core (MPL-2.0) looks for what keeps people out of the page; only this test uses it.
+.venv/axe/package/axe.min.js:
+	mkdir -p .venv/axe
+	cd .venv/axe && npm pack --silent axe-core@4.14.0 && tar -xzf axe-core-4.14.0.tgz
+
+# Debian's Chromium is installed where there is none, which needs root.
+test-browser: .venv/dev .venv/axe/package/axe.min.js
+	command -v chromium || { apt-get update && apt-get install --yes chromium; }
+	$(BIN)/pytest tests/browser
 
 test-all: .venv/dev
 	CLEFT_TEST_ALL=1 $(BIN)/pytest --numprocesses 2 -m shared -rA

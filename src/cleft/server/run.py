@@ -1,0 +1,99 @@
+"""Serving: a socket, uvicorn, and an orderly end."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+
+from cleft.errors import UsageError
+from cleft.server.app import create_app
+from cleft.server.engines import Engine
+from cleft.server.settings import Settings
+from cleft.server.shell import LOG
+
+__all__ = ["bind", "serve"]
+
+BACKLOG = 512
+GRACE = 5.0
+"""Seconds beyond a request's own time that the end of the server waits for it."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens, or an error that says what is in the way; port 0 is any free one."""
+    where = f"{host}:{port}"
+    if not 0 <= port <= 65535:
+        raise UsageError(f"expected a port from 0 to 65535, found {port}", hint="as in --port 8000")
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, socket.SOCK_STREAM)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"this is no address here: {error}", where=where) from error
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen(BACKLOG)
+    except OSError as error:
+        found.close()
+        reason = error.strerror or str(error)
+        raise UsageError(
+            f"cannot listen there: {reason}", where=where, hint="choose another --port"
+        ) from error
+    return found
+
+
+def serve(listener: socket.socket, engines: dict[str, Engine], settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; what is under way is finished first."""
+    config = uvicorn.Config(
+        create_app(engines, settings),
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(settings.seconds + GRACE),
+    )
+    with _logging(), _sigterm():
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _logging() -> Iterator[None]:
+    """Our lines of JSON to standard error; of uvicorn's only warnings."""
+    handler = logging.StreamHandler(sys.stderr)
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    LOG.propagate = False
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of clients that went away
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        LOG.propagate = True
+
+
+@contextmanager
+def _sigterm() -> Iterator[None]:
+    """Let SIGTERM end the server and not the process.
+
+    After its orderly end uvicorn sends itself the signal once more, for whoever
+    had a handler before: that must not kill us, as we end with 0.
+    """
+    old = signal.signal(signal.SIGTERM, _nothing)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, old)
+
+
+def _nothing(number: int, frame: FrameType | None) -> None:
+    pass

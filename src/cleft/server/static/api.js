@@ -1,0 +1,160 @@
+// Talking to the server: one error shape, stale requests given up.
+
+/** @typedef {import("./trees.js").Sentence} Sentence */
+/** @typedef {import("./trees.js").Problem} Problem */
+
+/**
+ * @typedef {object} Request
+ * @property {string} [text]
+ * @property {string[][]} [tokens]
+ * @property {string} [model]
+ * @property {string} [task]
+ * @property {number} [beam]
+ * @property {number} [n_best]
+ * @property {number} [alternatives]
+ * @property {boolean} [trace]
+ * @property {string[]} [formats]
+ * @property {string} [theme]
+ */
+
+/** @typedef {{model: string, sentences: Sentence[], formats?: Record<string, string>}} Answer */
+/** @typedef {{name: string, tasks: string[], language: string | null}} Model */
+/** @typedef {{default: string, models: Model[], limits: Record<string, number>}} Models */
+
+const KEY = "cleft-token";
+const TRIES = 3;
+
+/** An answer that is no result, in words for people. */
+export class Refusal extends Error {
+  /**
+   * @param {string} message
+   * @param {string} hint
+   * @param {string} code
+   */
+  constructor(message, hint, code) {
+    super(message);
+    this.hint = hint;
+    this.code = code;
+  }
+}
+
+let token = "";
+try {
+  token = sessionStorage.getItem(KEY) ?? "";
+} catch {
+  // Storage may be forbidden: then the token lasts as long as the page.
+}
+
+/**
+ * Remember the server's token for as long as the tab is open.
+ * @param {string} given
+ */
+export function setToken(given) {
+  token = given;
+  try {
+    sessionStorage.setItem(KEY, given);
+  } catch {
+    // As above.
+  }
+}
+
+/** @returns {Promise<Models>} */
+export function models() {
+  return ask("v1/models", undefined, undefined);
+}
+
+/**
+ * @param {Request} request
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Answer>}
+ */
+export function parse(request, signal) {
+  return ask("v1/parse", request, signal);
+}
+
+/**
+ * @param {string} path
+ * @param {object | undefined} body
+ * @param {AbortSignal | undefined} signal
+ */
+async function ask(path, body, signal) {
+  for (let tries = 1; ; tries++) {
+    const answer = await send(path, body, signal);
+    if (answer.ok) return answer.json();
+    if (answer.status === 429 && tries < TRIES) {
+      await pause(1000 * (Number(answer.headers.get("Retry-After")) || 1), signal);
+      continue;
+    }
+    throw await refusal(answer);
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {object | undefined} body
+ * @param {AbortSignal | undefined} signal
+ */
+async function send(path, body, signal) {
+  /** @type {Record<string, string>} */
+  const headers = body ? { "Content-Type": "application/json" } : {};
+  if (token) headers.Authorization = `Bearer ${token}`;
+  const method = body ? "POST" : "GET";
+  try {
+    return await fetch(path, { method, headers, body: body && JSON.stringify(body), signal });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const hint = "See whether “cleft serve” is still running, then try again.";
+    throw new Refusal("The server does not answer.", hint, "unreachable");
+  }
+}
+
+/**
+ * @param {number} time
+ * @param {AbortSignal | undefined} signal
+ */
+function pause(time, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, time);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+/** What a refusal means to the reader, where the server's words are for programs. */
+const PLAIN = new Map([
+  ["too_large", "This text is too long for the server."],
+  ["busy", "The server has too much to do just now."],
+  ["timeout", "The server took too long over this text."],
+  ["stopping", "The server is shutting down."],
+  ["unauthorised", "This server wants a token."],
+  ["internal", "Something went wrong in the server."],
+]);
+
+/** @param {Response} answer */
+async function refusal(answer) {
+  /** @type {Partial<Problem>} */
+  let told = {};
+  try {
+    told = (await answer.json()).error ?? {};
+  } catch {
+    // A proxy may answer in HTML: the status is all there is to tell.
+  }
+  const code = told.code ?? "unknown";
+  const message = told.message ?? `The server answered with status ${answer.status}.`;
+  const plain = PLAIN.get(code);
+  if (!plain) return new Refusal(sentence(message), sentence(told.hint ?? ""), code);
+  const detail = code === "unauthorised" ? "" : [message, told.hint].filter(Boolean).join("; ");
+  return new Refusal(plain, sentence(detail), code);
+}
+
+/**
+ * The server's words as a sentence.
+ * @param {string} text
+ */
+export function sentence(text) {
+  if (!text) return "";
+  const start = text[0].toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(start) ? start : `${start}.`;
+}

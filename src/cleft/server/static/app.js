@@ -1,0 +1,223 @@
+// The page: reads the text, asks the server as it is typed, shows what comes back.
+
+import { Refusal, models, parse, sentence as asSentence } from "./api.js";
+import { counted } from "./characters.js";
+import { button, byId } from "./dom.js";
+import { Pane } from "./pane.js";
+import { Problems } from "./problems.js";
+import { copy, download } from "./save.js";
+import { SentenceList } from "./sentences.js";
+import { Settings } from "./settings.js";
+import { fragment, shared } from "./share.js";
+import { Store } from "./state.js";
+import { Summary } from "./summary.js";
+import { theme, themeSwitch } from "./theme.js";
+import { listed } from "./trees.js";
+
+/** @typedef {import("./trees.js").Task} Task */
+
+const WAIT = 250; // milliseconds of rest after which the text is parsed
+const SLOW = 200; // milliseconds after which the page says that it is waiting
+const ALTERNATIVES = 5;
+const EXAMPLES = [
+  "Although the ferry was late, the baker waited on the pier because she had promised to meet her brother.",
+  "The museum will close its north wing, the director announced. If the council agrees, repairs could start in May; otherwise the paintings must be moved.",
+];
+
+const store = new Store();
+const field = /** @type {HTMLTextAreaElement} */ (byId("text"));
+const status = byId("status");
+const problems = new Problems(byId("problem"), () => (offered ? run() : start()));
+const settings = new Settings(store, run);
+const services = { trace, save, say };
+const panes = /** @type {const} */ (["syntax", "discourse"]).map(
+  (task) => new Pane(task, byId(task), store, services),
+);
+const summary = new Summary(byId("summary"), store);
+const sentences = new SentenceList(byId("sentences"), store);
+const sentenceProblem = byId("sentence-problem");
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let waiting;
+/** @type {AbortController | undefined} */
+let asking;
+let offered = false; // whether the server has told its models
+let wanted = 0; // the sentence that a shared link asks for
+
+/** @param {string} text */
+function say(text) {
+  status.textContent = text;
+}
+
+function request() {
+  const { text, model, beam, trees } = store.state;
+  return { text, beam, n_best: trees, ...(model ? { model } : {}) };
+}
+
+/** Parse what stands in the field; an answer that is overtaken is dropped. */
+async function run() {
+  clearTimeout(waiting);
+  asking?.abort();
+  const mine = (asking = new AbortController());
+  const text = field.value;
+  store.update({ text });
+  byId("empty").hidden = text.trim() !== "";
+  if (!text.trim()) return show([], "");
+  const slow = setTimeout(busy, SLOW);
+  const start = performance.now();
+  try {
+    const answer = await parse({ ...request(), alternatives: ALTERNATIVES }, mine.signal);
+    if (mine !== asking) return;
+    show(answer.sentences, told(answer.sentences, performance.now() - start));
+  } catch (error) {
+    if (mine === asking) fail(error);
+  } finally {
+    clearTimeout(slow);
+    if (mine === asking) document.body.removeAttribute("aria-busy");
+  }
+}
+
+function busy() {
+  document.body.setAttribute("aria-busy", "true");
+  say("Parsing…");
+}
+
+/**
+ * @param {import("./trees.js").Sentence[]} found
+ * @param {string} message
+ */
+function show(found, message) {
+  problems.clear();
+  const at = Math.max(0, Math.min(wanted || store.state.at, found.length - 1));
+  wanted = 0;
+  store.update({ sentences: found, at, picks: { syntax: 0, discourse: 0 } });
+  say(message);
+}
+
+/**
+ * @param {import("./trees.js").Sentence[]} found
+ * @param {number} time
+ */
+function told(found, time) {
+  const tokens = found.reduce((sum, one) => sum + one.tokens.length, 0);
+  return `${counted(found.length, "sentence")}, ${counted(tokens, "token")}, ${Math.round(time)} ms`;
+}
+
+/** @param {unknown} error */
+function fail(error) {
+  say("");
+  problems.show(error);
+}
+
+/**
+ * The steps of the shown tree with the pointer's distributions, asked for when they are wanted.
+ * @param {Task} task
+ */
+async function trace(task) {
+  const { sentence, state } = store;
+  const shown = listed(sentence, task)[state.picks[task]];
+  const key = (/** @type {{steps: import("./trees.js").Step[]}} */ { steps }) =>
+    JSON.stringify(steps.map(({ span, split }) => [span, split]));
+  const { text: _, ...options } = request();
+  const words = sentence.tokens.map((token) => token.text);
+  try {
+    const answer = await parse({ ...options, tokens: [words], task, trace: true });
+    const same = listed(answer.sentences[0], task).find((tree) => key(tree) === key(shown));
+    return same?.steps ?? shown.steps;
+  } catch (error) {
+    if (error instanceof Refusal) say(`${error.message} The replay goes without the pointer’s bars.`);
+    return shown.steps;
+  }
+}
+
+/**
+ * Copy or download the shown tree.
+ * @param {Task} task
+ * @param {string} format
+ * @param {"copy" | "download"} how
+ */
+async function save(task, format, how) {
+  const { at, picks } = store.state;
+  const ending = format === "brackets" ? "mrg" : format;
+  try {
+    const asked = { ...request(), task, formats: [format], theme: theme() };
+    const answer = await parse({ ...asked, alternatives: ALTERNATIVES });
+    const text = listed(answer.sentences[at], task)[picks[task]]?.formats?.[format];
+    if (text === undefined) throw new Refusal("The server did not write this format.", "", "format");
+    if (how === "download") download(text, `cleft-${task}-${at + 1}.${ending}`);
+    else if (!(await copy(text))) throw new Refusal("The browser keeps its clipboard closed.", "Download instead.", "copy");
+    say(how === "copy" ? `Copied as ${format}.` : `Saved as ${format}.`);
+    problems.clear();
+  } catch (error) {
+    problems.show(error, () => save(task, format, how));
+  }
+}
+
+async function share() {
+  const { at, text, model, beam, trees } = { ...store.state, text: field.value };
+  const made = fragment({ text, model, beam, trees, sentence: at });
+  if (made === null) return say("The text is too long for a link.");
+  history.replaceState(null, "", made);
+  say((await copy(location.href)) ? "Link copied." : "The link is in the address bar.");
+}
+
+function takeFragment() {
+  const found = shared(location.hash);
+  if (found.text === undefined) return false;
+  field.value = found.text;
+  wanted = found.sentence ?? 0;
+  settings.take(found);
+  return true;
+}
+
+function typed() {
+  clearTimeout(waiting);
+  // A link in the address bar must not say something else than the page.
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  waiting = setTimeout(run, WAIT);
+}
+
+/** @param {string} text */
+function example(text) {
+  field.value = text;
+  field.focus();
+  run();
+}
+
+store.listen((changed) => {
+  if (changed.has("sentences")) sentences.show();
+  if (changed.has("sentences") || changed.has("at")) {
+    for (const pane of panes) pane.show();
+    const { error } = store.sentence ?? {};
+    sentenceProblem.hidden = !error;
+    const words = error ? [asSentence(error.message), asSentence(error.hint)].filter(Boolean) : [];
+    sentenceProblem.textContent = words.join(" ");
+  } else if (changed.has("picks")) {
+    for (const pane of panes) pane.showTree();
+  }
+  if (changed.has("keep")) for (const pane of panes) pane.markDropped();
+  if (changed.has("sentences") || changed.has("at") || changed.has("picks")) summary.show();
+});
+
+byId("theme").append(themeSwitch());
+byId("examples").append(...EXAMPLES.map((text) => button(text, () => example(text))));
+byId("share").addEventListener("click", share);
+byId("clear").addEventListener("click", () => example(""));
+field.addEventListener("input", typed);
+addEventListener("hashchange", () => {
+  if (takeFragment()) run();
+});
+
+async function start() {
+  takeFragment();
+  try {
+    settings.offer(await models());
+  } catch (error) {
+    return fail(error);
+  }
+  offered = true;
+  problems.clear();
+  if (field.value.trim()) run();
+}
+
+start();

@@ -1,0 +1,75 @@
+// Making elements. Text enters the page only as text nodes and attribute
+// values set one by one: no string is ever read as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @typedef {Record<string, string | number | boolean | null | undefined>} Attributes
+ */
+
+/**
+ * Set attributes; null, undefined and false leave one out, true leaves it empty.
+ * @template {Element} E
+ * @param {E} node
+ * @param {Attributes} attributes
+ * @returns {E}
+ */
+export function set(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) node.removeAttribute(name);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  return node;
+}
+
+/**
+ * An HTML element with attributes and children; strings become text.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} name
+ * @param {Attributes} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function element(name, attributes = {}, ...children) {
+  const node = set(document.createElement(name), attributes);
+  node.append(...children);
+  return node;
+}
+
+/**
+ * An SVG element with attributes and children; strings become text.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} name
+ * @param {Attributes} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {SVGElementTagNameMap[K]}
+ */
+export function shape(name, attributes = {}, ...children) {
+  const node = set(document.createElementNS(SVG, name), attributes);
+  node.append(...children);
+  return node;
+}
+
+/**
+ * The one element of the page that has an id.
+ * @template {HTMLElement} [E=HTMLElement]
+ * @param {string} id
+ * @returns {E}
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return /** @type {E} */ (found);
+}
+
+/**
+ * A button that does something.
+ * @param {string} text
+ * @param {() => void} act
+ * @param {Attributes} [attributes]
+ */
+export function button(text, act, attributes = {}) {
+  const made = element("button", { type: "button", ...attributes }, text);
+  made.addEventListener("click", act);
+  return made;
+}

@@ -1,0 +1,239 @@
+// The card of one task: its trees to step through, the drawing, the details of a
+// node, the replay, and what can be saved.
+
+import { layOutSyntax } from "./branches.js";
+import { chance, counted, visible } from "./characters.js";
+import { choices } from "./choices.js";
+import { button, element, set } from "./dom.js";
+import { menu } from "./menu.js";
+import { panel } from "./panel.js";
+import { draw, select } from "./picture.js";
+import { Replay } from "./replay.js";
+import { layOutDiscourse } from "./rhetoric.js";
+import { discourseNodes, listed, satelliteDepths, syntaxNodes } from "./trees.js";
+
+/** @typedef {import("./trees.js").Task} Task */
+/** @typedef {import("./trees.js").Node} TreeNode */
+/** @typedef {import("./trees.js").Step} Step */
+/** @typedef {import("./state.js").Store} Store */
+
+/**
+ * @typedef {object} Services
+ * @property {(task: Task) => Promise<Step[]>} trace  the shown tree's steps with distributions
+ * @property {(task: Task, format: string, how: "copy" | "download") => void} save
+ * @property {(text: string) => void} say
+ */
+
+const TITLES = { syntax: "Syntax", discourse: "Discourse" };
+const FORMATS = {
+  syntax: [["brackets", "brackets"], ["jsonl", "JSON"], ["svg", "SVG"]],
+  discourse: [["rs3", "rs3"], ["jsonl", "JSON"], ["svg", "SVG"]],
+};
+
+export class Pane {
+  /**
+   * @param {Task} task
+   * @param {HTMLElement} root
+   * @param {Store} store
+   * @param {Services} services
+   */
+  constructor(task, root, store, services) {
+    this.task = task;
+    this.root = root;
+    this.store = store;
+    this.services = services;
+    /** @type {TreeNode[]} */
+    this.nodes = [];
+    this.fitted = false;
+    this.best = element("div", { class: "best" });
+    this.scroll = element("div", { class: "scroll", tabindex: 0, role: "region" });
+    set(this.scroll, { "aria-label": `${TITLES[task]} tree` });
+    this.details = element("div", { class: "details" });
+    this.stage = element("div", { class: "view" }, this.scroll, this.details);
+    this.fit = button("Fit", () => this.toggleFit(), { "aria-pressed": "false" });
+    set(this.fit, { title: "Fit the tree to the width of the page" });
+    this.replayButton = button("Replay", () => this.replay());
+    root.append(this.header(), this.best, this.stage);
+    this.stage.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.details.firstChild) this.close();
+    });
+    new ResizeObserver(() => this.offerFit()).observe(this.scroll);
+  }
+
+  header() {
+    const items = FORMATS[this.task].flatMap(([format, name]) =>
+      /** @type {const} */ (["copy", "download"]).map((how) =>
+        button(`${how === "copy" ? "Copy" : "Download"} ${name}`, () =>
+          this.services.save(this.task, format, how),
+        ),
+      ),
+    );
+    const tools = element("div", { class: "tools" }, this.fit, this.replayButton, menu("Save", items));
+    const title = element("h2", { id: `${this.task}-title` }, TITLES[this.task]);
+    this.note = element("span", { class: "note" });
+    return element("header", {}, title, this.note, tools);
+  }
+
+  /** Show the sentence of the store anew. */
+  show() {
+    const { sentence } = this.store;
+    const trees = sentence ? listed(sentence, this.task) : [];
+    this.root.hidden = !trees.length;
+    this.endReplay();
+    if (!sentence || !trees.length) return;
+    const chosen = Math.min(this.store.state.picks[this.task], trees.length - 1);
+    const items = trees.map((tree, at) => [
+      element("b", {}, String(at + 1)),
+      element("span", {}, chance(tree.log_prob)),
+    ]);
+    const group = choices({
+      name: `${this.task}-tree`,
+      legend: `${TITLES[this.task]} trees, the most probable first`,
+      kind: "pills",
+      items,
+      chosen,
+      onChoose: (at) => {
+        const { picks } = this.store.state;
+        this.store.update({ picks: { ...picks, [this.task]: at } });
+      },
+    });
+    this.best.replaceChildren(...(trees.length > 1 ? [group] : []));
+    this.showTree();
+  }
+
+  /** The nodes of one of the trees of the sentence. */
+  nodesOf(/** @type {number} */ pick) {
+    const { sentence } = this.store;
+    const tree = listed(sentence, this.task)[pick];
+    return this.task === "syntax"
+      ? syntaxNodes(/** @type {import("./trees.js").SyntaxTree} */ (tree), sentence.tokens)
+      : discourseNodes(/** @type {import("./trees.js").DiscourseTree} */ (tree));
+  }
+
+  /** Draw the chosen tree. */
+  showTree() {
+    const { sentence, state } = this.store;
+    if (!sentence?.[this.task]) return;
+    this.endReplay();
+    const pick = state.picks[this.task];
+    this.nodes = this.nodesOf(pick);
+    const layout = (this.task === "syntax" ? layOutSyntax : layOutDiscourse)(this.nodes);
+    const novel = pick ? newcomers(this.nodes, this.nodesOf(0)) : new Set();
+    this.svg = draw(layout, this.nodes, {
+      name: `${TITLES[this.task]} tree of: ${sentence.text}`,
+      onPick: (node) => this.open(node),
+      novel,
+      dropped: this.dropped(),
+    });
+    this.scroll.replaceChildren(this.svg);
+    this.details.replaceChildren();
+    this.tell(pick, novel.size);
+    this.offerFit();
+  }
+
+  /**
+   * @param {number} pick
+   * @param {number} different
+   */
+  tell(pick, different) {
+    if (!this.note) return;
+    const units = this.nodes.filter((one) => one.text !== null).length;
+    const size = this.task === "syntax" ? "" : counted(units, "unit");
+    const versus = different ? `${counted(different, "node")} not in tree 1, outlined` : "as tree 1";
+    this.note.textContent = [size, pick ? versus : ""].filter(Boolean).join(" · ");
+  }
+
+  /** The units that the summary leaves out. */
+  dropped() {
+    if (this.task === "syntax") return new Set();
+    const depths = satelliteDepths(this.nodes);
+    const { keep } = this.store.state;
+    return new Set(this.nodes.flatMap((one, at) => (one.text !== null && depths[at] > keep ? [at] : [])));
+  }
+
+  /** Show anew which units the summary leaves out. */
+  markDropped() {
+    const dropped = this.dropped();
+    for (const item of this.svg?.querySelectorAll(".unit") ?? [])
+      item.classList.toggle("dropped", dropped.has(Number(item.getAttribute("data-node"))));
+  }
+
+  /** @param {number} at */
+  open(at) {
+    const { sentence, state } = this.store;
+    const { steps } = listed(sentence, this.task)[state.picks[this.task]];
+    const made = panel({ nodes: this.nodes, at, sentence, steps, onClose: () => this.close() });
+    this.details.replaceChildren(made);
+    if (this.svg) select(this.svg, at);
+    this.services.say(visible(made.getAttribute("aria-label") ?? ""));
+    made.scrollIntoView({ block: "nearest" });
+  }
+
+  close() {
+    this.details.replaceChildren();
+    if (!this.svg) return;
+    select(this.svg, -1);
+    /** @type {SVGElement | null} */ (this.svg.querySelector('[tabindex="0"]'))?.focus();
+  }
+
+  offerFit() {
+    if (!this.svg) return;
+    if (!this.svg.isConnected) return set(this.fit, { hidden: true });
+    const wide = this.svg.viewBox.baseVal.width;
+    this.fit.hidden = !this.fitted && wide <= this.scroll.clientWidth;
+    this.scroll.classList.toggle("fitted", this.fitted);
+  }
+
+  toggleFit() {
+    this.fitted = !this.fitted;
+    set(this.fit, { "aria-pressed": String(this.fitted) });
+    this.offerFit();
+  }
+
+  async replay() {
+    if (this.playing) return this.endReplay(true);
+    set(this.replayButton, { "aria-busy": "true" });
+    const shown = this.svg;
+    try {
+      const steps = await this.services.trace(this.task);
+      if (shown === this.svg) this.startReplay(steps);
+    } finally {
+      set(this.replayButton, { "aria-busy": null });
+    }
+  }
+
+  /** @param {Step[]} steps */
+  startReplay(steps) {
+    const { task, nodes } = this;
+    const { sentence } = this.store;
+    this.playing = new Replay({ task, nodes, sentence, steps, onClose: () => this.endReplay(true) });
+    this.stage.replaceChildren(this.playing.root);
+    set(this.replayButton, { "aria-pressed": "true" });
+    this.offerFit();
+    this.playing.playButton?.focus();
+  }
+
+  /** @param {boolean} [back]  whether the focus goes back to the button */
+  endReplay(back = false) {
+    if (!this.playing) return;
+    this.playing.pause();
+    this.playing = undefined;
+    this.stage.replaceChildren(this.scroll, this.details);
+    set(this.replayButton, { "aria-pressed": null });
+    this.offerFit();
+    if (back) this.replayButton.focus();
+  }
+}
+
+/**
+ * The nodes that another tree does not have.
+ * @param {TreeNode[]} nodes
+ * @param {TreeNode[]} others
+ * @returns {Set<number>}
+ */
+function newcomers(nodes, others) {
+  const key = (/** @type {TreeNode} */ one) =>
+    [one.label, one.relation, one.role, one.left, one.right].join("\u0000");
+  const known = new Set(others.map(key));
+  return new Set(nodes.flatMap((one, at) => (known.has(key(one)) ? [] : [at])));
+}

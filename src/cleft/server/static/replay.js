@@ -1,0 +1,245 @@
+// The splitting decisions of one tree, one by one: the tree as far as it is,
+// and the pointer's distribution below it.
+
+import { layOutSyntax } from "./branches.js";
+import { percent, shown } from "./characters.js";
+import { button, element, set } from "./dom.js";
+import { spanText } from "./panel.js";
+import { draw, reveal } from "./picture.js";
+import { layOutDiscourse } from "./rhetoric.js";
+import { line, ribbon } from "./ribbon.js";
+import { partialDiscourse, splitRelation } from "./trees.js";
+
+/** @typedef {import("./trees.js").Node} Node */
+/** @typedef {import("./trees.js").Step} Step */
+/** @typedef {import("./trees.js").Task} Task */
+
+const PAUSE = 1300; // milliseconds from one step to the next
+const QUOTED = 8; // words of a span that are told in full
+
+export class Replay {
+  /**
+   * @param {object} given
+   * @param {Task} given.task
+   * @param {Node[]} given.nodes  of the finished tree
+   * @param {import("./trees.js").Sentence} given.sentence
+   * @param {Step[]} given.steps
+   * @param {() => void} given.onClose
+   */
+  constructor({ task, nodes, sentence, steps, onClose }) {
+    this.task = task;
+    this.sentence = sentence;
+    this.words = sentence.tokens.map((token) => token.text);
+    this.steps = steps;
+    this.onClose = onClose;
+    this.taken = 0;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.timer = undefined;
+    this.nodes = nodes;
+    this.told = element("p", { class: "told", "aria-live": "polite" });
+    this.stage = element("div", { class: "stage" });
+    this.root = element(
+      "div",
+      { class: "replay", role: "group", "aria-label": `Replay of the ${task} tree` },
+      this.controls(),
+      this.told,
+      this.stage,
+    );
+    this.root.addEventListener("keydown", (event) => this.key(event));
+    this.prepare();
+    this.go(0);
+  }
+
+  controls() {
+    this.playButton = button("▶", () => this.toggle(), { class: "play", "aria-label": "Play" });
+    this.slider = element("input", { type: "range", min: 0, max: this.steps.length, step: 1 });
+    set(this.slider, { "aria-label": "Step" });
+    this.slider.addEventListener("input", () => {
+      this.pause();
+      this.go(Number(this.slider?.value));
+    });
+    const by = (/** @type {number} */ many) => () => {
+      this.pause();
+      this.go(this.taken + many);
+    };
+    this.count = element("span", { class: "count" });
+    return element(
+      "div",
+      { class: "controls" },
+      button("⏮", by(-Infinity), { "aria-label": "First step" }),
+      button("‹", by(-1), { "aria-label": "Previous step" }),
+      this.playButton,
+      button("›", by(1), { "aria-label": "Next step" }),
+      button("⏭", by(Infinity), { "aria-label": "Last step" }),
+      this.slider,
+      this.count,
+      button("Close", () => this.close(), { class: "end" }),
+    );
+  }
+
+  /** Draw what stays the same from step to step. */
+  prepare() {
+    this.scroll = element("div", { class: "scroll", tabindex: 0, role: "region" });
+    set(this.scroll, { "aria-label": "The tree so far" });
+    this.below = element("div", { class: "scroll", tabindex: 0, role: "region" });
+    set(this.below, { "aria-label": "The pointer over the tokens" });
+    if (this.task === "syntax") {
+      this.layout = layOutSyntax(this.nodes);
+      this.svg = draw(this.layout, this.nodes, { name: "Syntax tree so far" });
+      this.hangings = element("div", {});
+      this.scroll.append(element("div", { class: "together" }, this.svg, this.hangings));
+      this.stage.append(this.scroll);
+    } else {
+      this.stage.append(this.scroll, this.below);
+    }
+  }
+
+  /**
+   * Show the tree after so many steps.
+   * @param {number} taken
+   */
+  go(taken) {
+    this.taken = Math.min(this.steps.length, Math.max(0, taken));
+    const step = this.steps[this.taken - 1];
+    if (this.task === "syntax") this.showSyntax(step);
+    else this.showDiscourse(step);
+    const telling = this.tell(step);
+    this.told.textContent = telling;
+    const { slider, count } = this;
+    if (slider && count) {
+      slider.value = String(this.taken);
+      set(slider, { "aria-valuetext": telling });
+      count.textContent = `${this.taken} / ${this.steps.length}`;
+    }
+    if (this.taken === this.steps.length) this.pause();
+  }
+
+  /** @param {Step | undefined} step */
+  showSyntax(step) {
+    const { svg, layout, hangings, scroll } = this;
+    if (!svg || !layout || !hangings || !scroll) return;
+    const before = this.steps.slice(0, Math.max(0, this.taken - 1));
+    const known = new Set([`0,${this.words.length}`]);
+    for (const { span, split } of this.steps.slice(0, this.taken))
+      known.add(`${span[0]},${split}`).add(`${split},${span[1]}`);
+    reveal(svg, (at) => {
+      const one = this.nodes[at];
+      return one.word !== null ? this.isTied(at, known) : known.has(`${one.left},${one.right}`);
+    });
+    for (const leaf of svg.querySelectorAll(".leaf")) leaf.classList.remove("unborn");
+    hangings.replaceChildren(ribbon({ edges: layout.edges, width: layout.width, step, before }));
+    this.follow(scroll, step, layout.edges);
+  }
+
+  /**
+   * Whether the line from a leaf to its parent is there: its own span is.
+   * @param {number} at
+   * @param {Set<string>} known
+   */
+  isTied(at, known) {
+    return known.has(`${this.nodes[at].left},${this.nodes[at].right}`);
+  }
+
+  /** @param {Step | undefined} step */
+  showDiscourse(step) {
+    const { scroll, below } = this;
+    if (!scroll || !below) return;
+    const nodes = partialDiscourse(this.steps, this.taken, this.words.length, (left, right) =>
+      spanText(this.sentence, left, right),
+    );
+    const name = "Discourse tree so far";
+    scroll.replaceChildren(draw(layOutDiscourse(nodes), nodes, { name }));
+    const { edges, middles } = line(this.words);
+    const before = this.steps.slice(0, Math.max(0, this.taken - 1));
+    const width = edges[edges.length - 1] + 24;
+    const words = { words: this.words, middles };
+    below.replaceChildren(ribbon({ edges, width, step, before, words }));
+    this.follow(below, step, edges);
+  }
+
+  /**
+   * Keep the span that is split in view.
+   * @param {HTMLElement} scroll
+   * @param {Step | undefined} step
+   * @param {number[]} edges
+   */
+  follow(scroll, step, edges) {
+    if (!step) return;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const left = edges[step.split] - scroll.clientWidth / 2;
+    scroll.scrollTo({ left, behavior: still ? "auto" : "smooth" });
+  }
+
+  /**
+   * A step in words.
+   * @param {Step | undefined} step
+   */
+  tell(step) {
+    if (!step) return this.steps.length ? "The whole sentence is one span." : "One token: nothing to split.";
+    const [left, right] = step.span;
+    const text = (/** @type {number} */ from, /** @type {number} */ to) =>
+      shown(spanText(this.sentence, from, to));
+    const long = right - left > QUOTED;
+    const quote = long ? `${text(left, left + 4)} … ${text(right - 3, right)}` : text(left, right);
+    const sure = percent(step.probability);
+    if (step.split === step.span[1]) return `“${quote}” stays whole, one unit: ${sure}.`;
+    const before = shown(this.words[step.split]);
+    return `“${quote}” splits before “${before}”: ${sure}${this.named(step)}.`;
+  }
+
+  /** @param {Step} step */
+  named(step) {
+    if (!step.label) return "";
+    if (this.task === "syntax") return `; it is ${shown(step.label)}`;
+    const [relation, letters] = splitRelation(step.label);
+    const sides = { NS: "satellite second", SN: "satellite first" };
+    const side = letters === "NN" ? "two nuclei" : sides[/** @type {"NS" | "SN"} */ (letters)];
+    return `; ${shown(relation)}, ${side}`;
+  }
+
+  toggle() {
+    if (this.timer !== undefined) return this.pause();
+    if (this.taken === this.steps.length) this.go(0);
+    this.timer = setInterval(() => {
+      if (this.root.isConnected) this.go(this.taken + 1);
+      else this.pause();
+    }, PAUSE);
+    this.mark(true);
+    if (this.taken === 0) this.go(1);
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.mark(false);
+  }
+
+  /** @param {boolean} playing */
+  mark(playing) {
+    if (!this.playButton) return;
+    this.playButton.textContent = playing ? "⏸" : "▶";
+    set(this.playButton, { "aria-label": playing ? "Pause" : "Play" });
+  }
+
+  close() {
+    this.pause();
+    this.onClose();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = /** @type {Element} */ (event.target);
+    if (event.key === "Escape") this.close();
+    else if (target.closest("svg") || target instanceof HTMLInputElement) return;
+    else if (event.key === " " && !(target instanceof HTMLButtonElement)) this.toggle();
+    else if (event.key in MOVES) {
+      this.pause();
+      this.go(this.taken + MOVES[/** @type {keyof typeof MOVES} */ (event.key)]);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+const MOVES = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };

@@ -1,0 +1,91 @@
+// The model, the beam's width and how many trees are asked for.
+
+import { byId, element } from "./dom.js";
+
+/** @typedef {import("./state.js").Store} Store */
+
+const BEAMS = [1, 4, 8, 16, 32, 64];
+const TREES = [1, 3, 5, 10, 20];
+
+/** @param {string} id */
+const list = (id) => /** @type {HTMLSelectElement} */ (byId(id));
+
+export class Settings {
+  /**
+   * @param {Store} store
+   * @param {() => void} onChange
+   */
+  constructor(store, onChange) {
+    this.store = store;
+    this.model = list("model");
+    this.beam = list("beam");
+    this.trees = list("trees-asked");
+    fill(this.beam, BEAMS, store.state.beam, (width) => (width === 1 ? "1, greedy" : String(width)));
+    fill(this.trees, TREES, store.state.trees, String);
+    for (const each of [this.model, this.beam, this.trees])
+      each.addEventListener("change", () => {
+        this.read();
+        onChange();
+      });
+  }
+
+  /** Put what is chosen into the store. */
+  read() {
+    const model = this.model.value || this.store.state.model;
+    this.store.update({ model, beam: Number(this.beam.value), trees: Number(this.trees.value) });
+  }
+
+  /**
+   * Offer what the server has.
+   * @param {import("./api.js").Models} found
+   */
+  offer(found) {
+    const names = found.models.map((one) => one.name);
+    const { state } = this.store;
+    const chosen = names.includes(state.model) ? state.model : found.default;
+    this.model.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
+    this.model.value = chosen;
+    byId("model-field").hidden = names.length < 2;
+    const within = (/** @type {number[]} */ all, /** @type {number} */ most) => all.filter((one) => one <= most);
+    fill(this.beam, within(BEAMS, found.limits.beam), state.beam, (width) => (width === 1 ? "1, greedy" : String(width)));
+    fill(this.trees, within(TREES, found.limits.n_best), state.trees, String);
+    this.read();
+  }
+
+  /**
+   * Take the settings of a shared link.
+   * @param {Partial<import("./share.js").Shared>} found
+   */
+  take({ model, beam, trees }) {
+    const { state } = this.store;
+    this.store.update({ model: model ?? state.model });
+    if (model && [...this.model.options].some((one) => one.value === model)) this.model.value = model;
+    if (beam) this.store.update({ beam: nearest(this.beam, beam) });
+    if (trees) this.store.update({ trees: nearest(this.trees, trees) });
+  }
+}
+
+/**
+ * @param {HTMLSelectElement} select
+ * @param {number[]} values
+ * @param {number} chosen
+ * @param {(value: number) => string} name
+ */
+function fill(select, values, chosen, name) {
+  select.replaceChildren(...values.map((value) => element("option", { value }, name(value))));
+  nearest(select, chosen);
+}
+
+/**
+ * Choose the offered value that is nearest.
+ * @param {HTMLSelectElement} select
+ * @param {number} wanted
+ */
+function nearest(select, wanted) {
+  const values = [...select.options].map((option) => Number(option.value));
+  const found = values.reduce((best, value) =>
+    Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best,
+  );
+  select.value = String(found);
+  return found;
+}

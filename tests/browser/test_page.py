@@ -1,0 +1,315 @@
+"""What the page does, by mouse and keyboard, over a real server."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="the server needs the extra cleft[serve]")
+pytest.importorskip("playwright", reason="the page's tests need the package playwright")
+
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from cleft import Tree
+from cleft.formats.jsonl import parse_record
+from cleft.server.settings import Settings
+from tests.browser.acting import TEXT, TEXTS, Actor, names
+from tests.server.running import Running, in_thread
+
+
+def test_typing_shows_both_trees_with_few_requests(actor: Actor) -> None:
+    asked: list[str] = []
+    actor.page.on("request", lambda request: asked.append(request.url))
+    actor.page.locator("#text").press_sequentially(TEXT, delay=5)
+    actor.wait()
+    expect(actor.page.locator("#discourse svg.tree")).to_be_visible()
+    assert actor.labels() == names(actor.trees("syntax")[0])
+    words = actor.page.locator("#syntax .word").all_text_contents()
+    assert words == ["Rain", "fell", ",", "so", "she", "left", "."]
+    assert sum("/v1/parse" in url for url in asked) < len(TEXT) / 2
+
+
+def test_an_answer_that_is_overtaken_is_dropped(actor: Actor) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if "heron" in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    actor.page.route("**/v1/parse", hold)
+    with actor.page.expect_event("requestfailed") as given_up:
+        actor.page.fill("#text", "The old heron waits.")
+        actor.page.wait_for_timeout(400)
+        actor.type(TEXT)
+    assert "heron" in (given_up.value.post_data or "")
+    assert held
+    assert actor.page.locator("#syntax .word").first.text_content() == "Rain"
+
+
+def test_an_empty_page_offers_examples(actor: Actor) -> None:
+    examples = actor.page.locator("#examples button")
+    expect(examples).to_have_count(2)
+    examples.first.click()
+    actor.wait()
+    expect(actor.page.locator("#empty")).to_be_hidden()
+    assert actor.page.input_value("#text") == examples.first.text_content()
+    actor.page.click("#clear")
+    expect(actor.page.locator("#empty")).to_be_visible()
+    expect(actor.page.locator("#syntax")).to_be_hidden()
+
+
+def test_the_n_best_trees_can_be_stepped_through(actor: Actor) -> None:
+    actor.type()
+    trees = actor.trees("syntax")
+    pills = actor.page.locator("#syntax .pills input")
+    expect(pills).to_have_count(len(trees))
+    pills.first.focus()
+    for tree in trees[1:]:
+        actor.press("ArrowRight")
+        assert actor.labels() == names(tree)
+    expect(pills.nth(len(trees) - 1)).to_be_checked()
+    assert actor.page.locator("#syntax .novel").count() > 0
+
+
+def kept_units(tree: Any, keep: int) -> list[str]:
+    """The EDUs that stand inside at most so many satellites, found the long way round."""
+    found = []
+    for (left, right), text in zip(tree["edus"], tree["texts"], strict=True):
+        depth = 0
+        for at, (start, end, nuclearity, _) in enumerate(tree["nodes"]):
+            inside = start <= left and right <= end
+            # The first child of a binary node ends where the second begins.
+            step = next(s for s in tree["steps"] if s["span"] == [start, end])
+            depth += inside and nuclearity[left >= step["split"]] == "S"
+            assert at < len(tree["nodes"])
+        if depth <= keep:
+            found.append(text)
+    return found
+
+
+def test_the_slider_keeps_only_nuclei(actor: Actor) -> None:
+    actor.type()
+    trees = actor.trees("discourse")
+    with_satellites = [at for at, tree in enumerate(trees) if "S" in str(tree["nodes"])]
+    at = max(with_satellites)
+    actor.pick("discourse", at)
+    prose = actor.page.locator("#summary .prose")
+    expect(prose).to_contain_text(" ".join(trees[at]["texts"]))
+    actor.page.locator("#keep").focus()
+    actor.press("Home")
+    kept = kept_units(trees[at], 0)
+    assert 0 < len(kept) < len(trees[at]["texts"])
+    said = (prose.text_content() or "").replace("⋯", "")
+    assert said.split() == " ".join(kept).split()
+    dropped = actor.page.locator("#discourse .unit.dropped")
+    expect(dropped).to_have_count(len(trees[at]["texts"]) - len(kept))
+    actor.press("End")
+    expect(dropped).to_have_count(0)
+
+
+def test_replay_shows_every_decision_and_ends_in_the_tree(actor: Actor) -> None:
+    actor.type()
+    tree = actor.trees("syntax", trace=True)[0]
+    actor.page.click("#syntax button:has-text('Replay')")
+    replay = actor.page.locator("#syntax .replay")
+    expect(replay.locator(".count")).to_have_text(f"0 / {len(tree['steps'])}")
+    expect(replay.locator(".phrase:not(.unborn)")).not_to_have_count(len(tree["nodes"]))
+    for step in tree["steps"]:
+        replay.locator("button[aria-label='Next step']").click()
+        left, right = step["span"]
+        expect(replay.locator(".share")).to_have_count(right - left + 1)
+        expect(replay.locator(".share.chosen")).to_have_count(1)
+        share = max(step["distribution"][step["split"]], step["probability"])
+        height = float(replay.locator(".share.chosen").get_attribute("height") or 0)
+        assert abs(height - max(1.5, 78 * share)) < 0.2
+    expect(replay.locator(".phrase.unborn")).to_have_count(0)
+    assert actor.labels("#syntax .replay") == names(tree)
+
+
+def test_replay_goes_by_keys_and_by_itself(actor: Actor) -> None:
+    actor.type()
+    actor.page.locator("#discourse button:has-text('Replay')").focus()
+    actor.press("Enter")
+    count = actor.page.locator("#discourse .count")
+    expect(count).to_contain_text("0 /")
+    actor.press("ArrowRight")
+    expect(count).to_contain_text("1 /")
+    expect(actor.page.locator("#discourse .told")).to_contain_text("Rain fell, so she left.")
+    actor.press("ArrowLeft")
+    actor.press("Enter")  # the focus is on the play button
+    expect(count).not_to_contain_text("0 /")
+    actor.press("Escape")
+    expect(actor.page.locator("#discourse .replay")).to_have_count(0)
+    expect(actor.focused).to_have_text("Replay")
+
+
+def test_a_click_on_a_node_shows_what_the_model_thought(actor: Actor) -> None:
+    actor.type()
+    tree = actor.trees("syntax")[0]
+    at = next(at for at, (_, left, right) in enumerate(tree["nodes"]) if (left, right) != (0, 7))
+    label, left, right = tree["nodes"][at]
+    actor.page.locator("#syntax .phrase").nth(at).click()
+    panel = actor.page.locator("#syntax .panel")
+    expect(panel.locator(".badge")).to_have_text(label)
+    sentence = actor.answer()["sentences"][0]
+    start, end = sentence["tokens"][left]["start"], sentence["tokens"][right - 1]["end"]
+    expect(panel.locator("blockquote")).to_have_text(TEXT[start:end])
+    rows = panel.locator("table").first.locator("tr")
+    expect(rows).to_have_count(1 + len(tree["evidence"][at]["labels"]))
+    sure = f"{round(100 * tree['evidence'][at]['label'])} %"
+    expect(rows.first.locator(".amount")).to_have_text(sure)
+    panel.locator(".close").click()
+    expect(panel).to_have_count(0)
+
+
+def test_offsets_count_characters_and_not_utf16_units(actor: Actor) -> None:
+    text = "🦩🦩 fell, so 🦩 left."
+    actor.type(text)
+    actor.page.locator("#syntax .leaf").last.click()
+    expect(actor.page.locator("#syntax blockquote")).to_have_text(".")
+    actor.page.locator("#syntax .phrase").first.click()
+    expect(actor.page.locator("#syntax blockquote")).to_have_text(text)
+
+
+def saved(actor: Actor, task: str, item: str) -> tuple[str, str]:
+    with actor.page.expect_download() as waiting:
+        actor.menu(task, item)
+    path = waiting.value.path()
+    return waiting.value.suggested_filename, Path(path).read_text("utf-8")
+
+
+def test_every_format_downloads(actor: Actor) -> None:
+    actor.type()
+    actor.pick("syntax", 1)
+    tree = actor.trees("syntax")[1]
+    name, brackets = saved(actor, "syntax", "Download brackets")
+    assert name == "cleft-syntax-1.mrg"
+    assert str(Tree.from_brackets(brackets)) == tree["brackets"]
+    _, record = saved(actor, "syntax", "Download JSON")
+    syntax = parse_record(record.strip()).syntax
+    assert str(syntax) == tree["brackets"]
+    name, picture = saved(actor, "syntax", "Download SVG")
+    assert name == "cleft-syntax-1.svg"
+    assert ElementTree.fromstring(picture).tag.endswith("svg")
+    name, rs3 = saved(actor, "discourse", "Download rs3")
+    assert name == "cleft-discourse-1.rs3"
+    assert ElementTree.fromstring(rs3).tag == "rst"
+
+
+def test_brackets_and_links_are_copied(context: BrowserContext, actor: Actor) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    actor.type()
+    actor.menu("syntax", "Copy brackets")
+    expect(actor.page.locator("#status")).to_have_text("Copied as brackets.")
+    copied = actor.page.evaluate("navigator.clipboard.readText()")
+    assert copied.strip() == actor.trees("syntax")[0]["brackets"]
+    actor.page.click("#share")
+    expect(actor.page.locator("#status")).to_have_text("Link copied.")
+    link = actor.page.evaluate("navigator.clipboard.readText()")
+    other = context.new_page()
+    other.goto(link)
+    Actor(other, actor.server).wait()
+    assert other.input_value("#text") == TEXT
+    # A fragment that no longer tells what is shown goes.
+    other.fill("#text", "Rain fell.")
+    other.wait_for_function("location.hash === ''")
+
+
+def test_a_link_brings_text_settings_and_sentence(page: Page, server: Running) -> None:
+    with page.expect_request("**/v1/parse") as asked:
+        page.goto(f"{server.url}#text={TEXTS}&model=words&beam=16&trees=3&sentence=2")
+    body = json.loads(asked.value.post_data or "")
+    assert (body["text"], body["model"], body["beam"], body["n_best"]) == (TEXTS, "words", 16, 3)
+    Actor(page, server).wait()
+    expect(page.locator("#sentences input").nth(1)).to_be_checked()
+    assert page.locator("#syntax .word").first.text_content() == "The"
+
+
+def test_a_link_of_nonsense_is_passed_over(page: Page, server: Running) -> None:
+    page.goto(f"{server.url}#text={TEXT}&model=none&beam=-3&trees=1e9&sentence=99&%%%=&keep")
+    Actor(page, server).wait()
+    expect(page.locator("#model")).to_have_value("chars")
+    expect(page.locator("#beam")).to_have_value("8")
+
+
+def test_model_and_beam_can_be_switched(actor: Actor) -> None:
+    actor.type()
+    with actor.page.expect_request("**/v1/parse") as asked:
+        actor.page.select_option("#model", "words")
+    assert json.loads(asked.value.post_data or "")["model"] == "words"
+    with actor.page.expect_request("**/v1/parse") as asked:
+        actor.page.select_option("#beam", "1")
+    assert json.loads(asked.value.post_data or "")["beam"] == 1
+    with actor.page.expect_response("**/v1/parse"):
+        actor.page.select_option("#trees-asked", "1")
+    expect(actor.page.locator("#syntax .pills")).to_have_count(0)
+    assert actor.labels() == names(actor.trees("syntax", model="words", beam=1, n_best=1)[0])
+
+
+def test_sentences_can_be_stepped_through(actor: Actor) -> None:
+    actor.type(TEXTS)
+    expect(actor.page.locator("#sentences .note")).to_have_text("1 of 2")
+    actor.page.click("#sentences button[aria-label='Next sentence']")
+    expect(actor.page.locator("#sentences .note")).to_have_text("2 of 2")
+    assert actor.page.locator("#syntax .word").first.text_content() == "The"
+    expect(actor.page.locator("#sentences button[aria-label='Next sentence']")).to_be_disabled()
+    actor.page.locator("#sentences input").nth(1).focus()
+    actor.press("ArrowUp")
+    assert actor.page.locator("#syntax .word").first.text_content() == "Rain"
+
+
+def test_a_text_beyond_the_limits_is_refused_in_plain_words(actor: Actor) -> None:
+    actor.page.fill("#text", "rain " * 10_001)
+    problem = actor.page.locator("#problem")
+    expect(problem).to_contain_text("too long for the server")
+    actor.type(TEXT)
+    expect(problem).to_be_hidden()
+
+
+def test_a_server_that_is_gone_is_told_of_and_tried_again(
+    context: BrowserContext, actor: Actor
+) -> None:
+    context.set_offline(True)
+    actor.page.fill("#text", TEXT)
+    problem = actor.page.locator("#problem")
+    expect(problem).to_contain_text("The server does not answer.")
+    context.set_offline(False)
+    problem.locator("button").click()
+    actor.wait()
+    expect(problem).to_be_hidden()
+
+
+def test_a_busy_server_is_asked_again(actor: Actor) -> None:
+    tries: list[int] = []
+
+    def busy(route: Route) -> None:
+        tries.append(1)
+        told = {"code": "busy", "where": "", "message": "the queue is full", "hint": ""}
+        if len(tries) > 1:
+            route.continue_()
+        else:
+            body = json.dumps({"error": told})
+            route.fulfill(status=429, headers={"Retry-After": "0.01"}, body=body)
+
+    actor.page.route("**/v1/parse", busy)
+    actor.type()
+    assert len(tries) == 2
+    expect(actor.page.locator("#problem")).to_be_hidden()
+
+
+def test_a_server_that_wants_a_token_gets_it(browser: Browser) -> None:
+    with in_thread(Settings(token="open-sesame"), "chars") as running:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(running.url)
+        expect(page.locator("#problem")).to_contain_text("This server wants a token.")
+        page.fill("#text", TEXT)
+        page.fill("#token", "open-sesame")
+        page.click("#problem button")
+        Actor(page, running).wait()
+        expect(page.locator("#problem")).to_be_hidden()
+        context.close()

@@ -1,0 +1,15 @@
+"""One server for all tests that only ask it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from tests.server.running import Running, in_thread
+
+
+@pytest.fixture(scope="package")
+def server() -> Iterator[Running]:
+    with in_thread(None, "lstm", "words") as running:
+        yield running

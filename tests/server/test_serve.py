@@ -1,0 +1,138 @@
+"""`cleft serve` as a user runs it: it starts, says where, and ends in good order."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from cleft.cli import main
+from cleft.server.run import bind
+from tests.runtime.models import model
+from tests.server.running import SENTENCE, Running, in_process
+
+
+def serve(*arguments: object) -> int:
+    return main(["serve", *map(str, arguments)])
+
+
+def test_sigterm_finishes_what_is_under_way_and_ends_with_0(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("secret\n")
+    arguments = ("--model", model("lstm"), "--token-file", token, "--seconds", "60")
+    with in_process(*arguments) as (server, process):
+        assert server.host == "127.0.0.1"
+        assert server.post("/v1/parse", {"text": "a"}).status == 401
+        body = {"tokens": [SENTENCE] * 150, "beam": 4}
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=60)
+        headers = {"Content-Type": "application/json", "Authorization": "Bearer secret"}
+        connection.request("POST", "/v1/parse", json.dumps(body), headers)
+        time.sleep(0.3)  # it is in the queue, and takes longer than that
+        process.send_signal(signal.SIGTERM)
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert len(json.loads(answer.read())["sentences"]) == 150
+        connection.close()
+        assert process.wait(30) == 0
+        with pytest.raises(OSError):  # noqa: PT011 - refused or reset
+            server.ask("GET", "/healthz")
+        assert process.stderr is not None
+        log = [json.loads(line) for line in process.stderr]
+    assert log[-1]["sentences"] == 150
+    assert all(line["event"] == "request" for line in log)
+
+
+def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with bind("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        assert serve("--port", port, "--model", model("lstm")) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"cleft: 127.0.0.1:{port}: cannot listen there: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--port", "99999"], "99999"),
+        (["--host", "no.such.host.invalid", "--port", "0"], "no address here"),
+        (["--queue", "0"], "queue is 0"),
+        (["--cors", "*"], "no origin"),
+        (["--token-file", "none.txt"], "none.txt: cannot be read: No such file"),
+        (["--port", "0", "--model", "no-such-model"], "no-such-model"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_a_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert serve(*arguments) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_an_empty_token_file_is_no_open_door(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "token").write_text("\n")
+    assert serve("--token-file", tmp_path / "token") == 2
+    (tmp_path / "token").write_bytes(b"\xff")
+    assert serve("--token-file", tmp_path / "token") == 2
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_two_models_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert serve("--port", 0, "--model", model("lstm"), "--model", model("lstm")) == 2
+    assert "two models are called 'lstm'" in capsys.readouterr().err
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['uvicorn'] = None; import cleft.cli; sys.exit(cleft.cli.main())"
+    run = subprocess.run(
+        [sys.executable, "-c", code, "serve"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert run.returncode == 2
+    assert run.stderr == (
+        "cleft: serving needs the package 'uvicorn'; pip install 'cleft[serve]'\n"
+    )
+
+
+def test_it_serves_here_and_ends_at_a_signal(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The same in this process, with the token of the environment and an IPv6 address."""
+    monkeypatch.setenv("CLEFT_SERVE_TOKEN", "secret")
+    found: list[int] = []
+
+    def ask() -> None:
+        said = ""
+        while " at http://" not in said:
+            said += capfd.readouterr().err
+            time.sleep(0.02)
+        port = int(said.split("[::1]:")[1].split("/")[0])
+        server = Running("::1", port)
+        while not found:
+            try:
+                found.append(server.ask("GET", "/healthz").status)
+            except OSError:
+                time.sleep(0.02)
+        found.append(server.ask("GET", "/v1/models").status)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    before = signal.getsignal(signal.SIGTERM)
+    assert serve("--host", "::1", "--port", 0, "--model", model("lstm")) == 0
+    thread.join(30)
+    assert found == [200, 401]
+    assert signal.getsignal(signal.SIGTERM) is before

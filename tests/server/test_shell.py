@@ -1,0 +1,145 @@
+"""What every answer has: headers, a line of log without text; and who is let in."""
+
+import json
+import logging
+
+import pytest
+
+from cleft.server import assets
+from cleft.server.settings import Settings
+from cleft.server.shell import POLICY
+from tests.server.running import TEXT, Running, in_thread, wait_for
+
+SECRET = "s3cret-token"
+ORIGIN = "https://example.org"
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/nothing", "/v1/models", "/static/none.js"])
+def test_every_answer_has_the_security_headers(server: Running, path: str) -> None:
+    headers = server.ask("GET", path).headers
+    assert headers["content-security-policy"] == POLICY
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "access-control-allow-origin" not in headers
+    for unsafe in ("unsafe-inline", "unsafe-eval", "*", "http:"):
+        assert unsafe not in POLICY
+
+
+def test_other_sites_are_kept_out_unless_named(server: Running) -> None:
+    asked = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
+    refused = server.ask("OPTIONS", "/v1/parse", headers=asked)
+    assert refused.status == 405
+    assert "access-control-allow-origin" not in refused.headers
+    with in_thread(Settings(origins=(ORIGIN,))) as open_server:
+        assert open_server.ask("OPTIONS", "/v1/parse", headers=asked).status == 200
+        answer = open_server.ask("POST", "/v1/parse", {"text": "a"}, {"Origin": ORIGIN})
+        assert answer.headers["access-control-allow-origin"] == ORIGIN
+        wrong = open_server.ask("POST", "/v1/parse", {"text": 1}, {"Origin": ORIGIN})
+        assert wrong.headers["access-control-allow-origin"] == ORIGIN
+        other = open_server.ask("GET", "/healthz", headers={"Origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_a_token_is_asked_for() -> None:
+    with in_thread(Settings(token=SECRET)) as server:
+        for given in (None, "Bearer wrong", f"Basic {SECRET}", f"Bearer {SECRET}x", "Bearer é"):
+            headers = {} if given is None else {"Authorization": given}
+            answer = server.post("/v1/parse", {"text": "a"}, **headers)
+            assert (answer.status, answer.code) == (401, "unauthorised")
+            assert answer.headers["www-authenticate"] == "Bearer"
+        right = {"Authorization": f"Bearer {SECRET}"}
+        assert server.post("/v1/parse", {"text": "a"}, **right).status == 200
+        assert server.ask("GET", "/healthz").status == 200
+        api = server.ask("GET", "/openapi.json").json
+        assert api["paths"]["/v1/parse"]["post"]["security"] == [{"token": []}]
+        assert "security" not in api["paths"]["/healthz"]["get"]
+
+
+def test_the_log_has_a_line_a_request_and_no_text(
+    server: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="cleft.server")
+    server.post("/v1/parse", {"text": TEXT})
+    server.post("/v1/parse?heron=1", {"text": "heron", "heron": "heron"})
+    server.ask("GET", "/heron/waits?text=heron")
+    server.ask("GET", "/static/heron")
+    wait_for(lambda: len(caplog.records) == 4)  # it is written after the answer
+    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    assert [line["status"] for line in lines] == [200, 422, 404, 404]
+    assert [line["path"] for line in lines] == ["/v1/parse", "/v1/parse", None, None]
+    assert lines[0]["sentences"] == 2
+    assert lines[0]["tokens"] == 12
+    assert lines[0]["received"] > 0
+    assert lines[0]["sent"] > 100
+    assert "heron" not in caplog.text.lower()
+
+
+def test_a_fault_of_our_own_is_answered_and_not_told(
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with in_thread() as server:
+
+        def broken(given: object, manner: object) -> list:
+            raise ZeroDivisionError("the heron waits")
+
+        server.services[0].batcher._parse = broken
+        answer = server.post("/v1/parse", {"text": TEXT})
+        assert (answer.status, answer.code) == (500, "internal")
+        assert "heron" not in answer.body.decode() + caplog.text
+        wait_for(lambda: caplog.records)
+        fault = next(json.loads(each.getMessage()) for each in caplog.records)
+        assert fault["error"] == "ZeroDivisionError"
+        monkeypatch.setenv("CLEFT_DEBUG", "1")
+        server.post("/v1/parse", {"text": TEXT})
+        assert "ZeroDivisionError" in capfd.readouterr().err
+        # In a stream the answer has begun: it is cut short.
+        kind = {"Content-Type": "application/x-ndjson"}
+        with pytest.raises(Exception, match=r"IncompleteRead|Remote end|reset"):
+            server.ask("POST", "/v1/parse", b'"a"\n', kind)
+
+
+# ---------------------------------------------------------------- the page's files
+
+
+def test_the_page_is_served_with_its_type_and_can_be_kept(server: Running) -> None:
+    page = server.ask("GET", "/")
+    assert page.status == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.headers["cache-control"] == "no-cache"
+    again = server.ask("GET", "/", headers={"If-None-Match": f'"x", {page.headers["etag"]}'})
+    assert (again.status, again.body) == (304, b"")
+    assert server.ask("GET", "/", headers={"If-None-Match": '"x"'}).status == 200
+
+
+def test_every_file_of_the_page_has_its_type(server: Running) -> None:
+    found = assets.load_assets()
+    assert "index.html" in found
+    for name, asset in found.items():
+        answer = server.ask("GET", f"/static/{name}")
+        assert (answer.status, answer.body) == (200, asset.content)
+        assert answer.headers["content-type"] == asset.type
+    kinds = {name.rpartition(".")[2]: asset.type for name, asset in found.items()}
+    assert kinds["js"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "../app.py", "..%2fapp.py", "%2e%2e/app.py", "/etc/passwd", "//etc/passwd", "..\\app.py"],
+)
+def test_no_other_file_can_be_reached(server: Running, name: str) -> None:
+    answer = server.ask("GET", f"/static/{name}")
+    assert (answer.status, answer.code) == (404, "not_found")
+
+
+def test_files_in_folders_are_found_and_odd_ones_are_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    fonts = tmp_path / "static" / "fonts"
+    fonts.mkdir(parents=True)
+    (fonts / "a.woff2").write_bytes(b"x")
+    (fonts / "notes.py").write_bytes(b"x")
+    (fonts / "none").write_bytes(b"x")
+    monkeypatch.setattr(assets, "files", lambda package: tmp_path)
+    assert list(assets.load_assets()) == ["fonts/a.woff2"]
