@@ -109,7 +109,10 @@ def main() -> None:
         "machine": run.machine(),
         "quick": options.quick,
         "baseline": "supar",
-        "models": {name: model_facts(path) for name, path in models.items()},
+        "models": {
+            **results.get("models", {}),
+            **{name: model_facts(path) for name, path in models.items()},
+        },
     }
     batches = (1000, 400) if options.quick else (1000, 400, 3000)
     setting = Setting(

@@ -9,6 +9,7 @@ import pytest
 
 from cleft.cli import COMMANDS, build_parser, main
 from cleft.cli.completion import SHELLS, commands_of
+from cleft.models import builtin_models
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,8 @@ def test_choices_are_completed(complete):
 def test_files_are_completed_where_one_may_stand(complete):
     assert complete("cleft", "draw", "go") == ["gold trees.mrg"]
     assert complete("cleft", "draw", "x.mrg", "-o", "go") == ["gold trees.mrg"]
-    assert sorted(complete("cleft", "check", "")) == ["gold trees.mrg", "jsonl"]
+    files = ["gold trees.mrg", "jsonl"]
+    assert sorted(complete("cleft", "check", "")) == sorted([*builtin_models(), *files])
     assert complete("cleft", "demo", "") == []
     assert complete("cleft", "evaluate", "--beam", "") == []
 

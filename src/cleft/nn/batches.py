@@ -107,7 +107,7 @@ def portion(
 
     >>> sources = ["a", "b", "b", "b", "b"]
     >>> [portion(sources, {"b": 0.5}, 1, epoch).tolist() for epoch in (0, 1, 2)]
-    [[0, 1, 4], [0, 2, 3], [0, 1, 4]]
+    [[0, 2, 3], [0, 1, 4], [0, 2, 3]]
     """
     names = np.array(sources)
     kept = [np.flatnonzero(~np.isin(names, list(portions)))]
