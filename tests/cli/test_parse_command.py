@@ -65,6 +65,8 @@ def test_files_texts_and_standard_input_are_told_apart(parse, monkeypatch, tmp_p
     assert [row["file"] for row in found] == ["notes.txt"] * 3 + ["text"] * 2
     code, _, err = parse("word")
     assert (code, err) == (2, "cleft: word: no such file; for text use --text\n")
+    code, _, err = parse("")
+    assert (code, err) == (2, "cleft: '': no such file; for text use --text\n")
     code, _, err = parse()
     assert code == 2
     assert "nothing to read" in err

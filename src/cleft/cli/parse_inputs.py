@@ -112,11 +112,11 @@ def _named(argument: str, kind: str | None) -> list[Input]:
         name = files.source_name(argument)
         return [Input(name=name, kind=kind or "text", target=Path("stdin"), path=argument)]
     path = Path(argument)
-    if _exists(path):
+    if argument and _exists(path):  # no name at all would be the folder that one is in
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
     if any(char.isspace() for char in argument):
         return [_text(argument, kind)]
-    raise UsageError("no such file", where=argument, hint="for text use --text")
+    raise UsageError("no such file", where=argument or "''", hint="for text use --text")
 
 
 def _exists(path: Path) -> bool:
