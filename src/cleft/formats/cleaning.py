@@ -10,19 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cleft.errors import UsageError
+from cleft.formats.spelling import ESCAPED, respell
 from cleft.tree import Tree, split_root
 
 __all__ = ["CLEANINGS", "KEEP", "PTB", "SPMRL", "Cleaner", "Cleaning", "clean_tree", "cleaning"]
 
 TRACE = "-NONE-"
-UNESCAPED = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +29,7 @@ class Cleaning:
     - `tag_names`: tags that a treebank spells in its own way, and the usual spelling
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
     - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
+    - `respell`: words become what a text writes (see `cleft.formats.spelling`)
 
     >>> tree = Tree.from_brackets("( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB Go))))")
     >>> print(clean_tree(tree, PTB))
@@ -48,6 +42,7 @@ class Cleaning:
     tag_names: tuple[tuple[str, str], ...] = ()
     root: bool = True
     unescape: bool = False
+    respell: bool = False
 
 
 KEEP = Cleaning(traces=False, cut="", root=False)
@@ -59,8 +54,12 @@ PTB = Cleaning(cut="-=|", tag_names=(("PRPP", "PRP$"), ("WPP", "WP$")))
 GENIA's PRPP and WPP become the Penn Treebank's PRP$ and WP$.
 """
 
-SPMRL = Cleaning(cut="-=#")
-"""The SPMRL treebanks: as PTB, labels also cut at `#`."""
+SPMRL = Cleaning(cut="-=#|;{", cut_tags="#", respell=True)
+"""Treebanks of other languages: no traces, no functions on labels, words as a text writes them.
+
+Labels are cut at `#` (the features of the SPMRL treebanks) and at `;` and `{` (Keyaki's notes)
+besides; tags at `#`.
+"""
 
 CLEANINGS: dict[str, Cleaning | None] = {
     "none": None,
@@ -110,13 +109,15 @@ class Cleaner:
         if clean.traces and tag == TRACE:
             return None
         if clean.unescape:
-            word = UNESCAPED.get(word, word).replace("\\/", "/").replace("\\*", "*")
+            word = ESCAPED.get(word, word).replace("\\/", "/").replace("\\*", "*")
         if clean.cut_tags:
             tag = _cut(tag, clean.cut_tags)
         return Tree(self._tags.get(tag, tag), (), word)
 
     def root(self, tree: Tree) -> Tree:
-        """The tree without its outer bracket, if that goes."""
+        """A whole tree: its words respelled and its outer bracket taken off, if so asked."""
+        if self.clean.respell:
+            tree = respell(tree)
         return split_root(tree)[1] if self.clean.root else tree
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.recipe import DataConfig, set_name
 from cleft.nn.vocab import Vocabulary
 from cleft.order import breadth_first
+from cleft.runtime.forms import plain_form
 from cleft.tasks import Derivation, DiscourseTask, SyntaxTask
 from cleft.tree import Tree
 
@@ -109,9 +110,11 @@ def make_vocabulary(
         for sentence in data.get("syntax", []):
             assert isinstance(sentence.tree, Tree)
             tags.update(sentence.tree.tags())
+    # What the network looks up is the form that it reads, so that is what has a number.
+    form: Callable[[str], str] = plain_form if config.forms == "plain" else str
     everything = itertools.chain.from_iterable(data.values())
     return Vocabulary.build(
-        (sentence.words for sentence in everything),
+        (tuple(map(form, sentence.words)) for sentence in everything),
         min_count=min_count,
         tags=tags,
         labels=labels,
