@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 440, 70, 180, 44, 56
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 460, 70, 260, 44, 56
 COLOURS = (
     "#1f6f8b", "#b5541c", "#4a7c2c", "#7a3e8e", "#8a6d00", "#a8324a", "#2f4b9e", "#555555",
 )  # fmt: skip
+DASHES = ("", "6 4", "2 3")
+"""Where there are more curves than colours, the colours come again, dashed."""
+LINE = 13
+"""How far apart two names must stand, one above the other."""
 Points = Sequence[tuple[float, float]]
 
 
@@ -45,7 +49,8 @@ class Axis:
     def marks(self) -> list[float]:
         """Values to write beside the axis."""
         if not self.log:
-            return [self.low + share * (self.high - self.low) for share in (0, 0.25, 0.5, 0.75, 1)]
+            step = _nice((self.high - self.low) / 6, up=True)
+            return [step * at for at in range(ceil(self.low / step), floor(self.high / step) + 1)]
         steps = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
         every = [digit * 10.0**power for power in steps for digit in (1, 2, 5)]
         return [mark for mark in every if self.low * 0.999 <= mark <= self.high * 1.001]
@@ -60,6 +65,15 @@ def _nice(value: float, *, up: bool) -> float:
     return max(mark for mark in marks if mark <= value * 1.001)
 
 
+def _number(value: float) -> str:
+    """A number beside an axis.
+
+    >>> _number(10000.0), _number(0.5), _number(84.00000001)
+    ('10,000', '0.5', '84')
+    """
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
 def curves(
     title: str, lines: Mapping[str, Points], *, x: str, y: str, log: bool = True
 ) -> str:  # fmt: skip
@@ -72,14 +86,12 @@ def curves(
     axes = _axes(shown, x, y, log=log)
     parts = _frame(title, *axes)
     for number, (name, points) in enumerate(shown.items()):
-        colour = COLOURS[number % len(COLOURS)]
+        colour, pen = _pen(number)
         spots = [_spot(point, *axes) for point in points]
         text = " ".join(f"{left:.1f},{top:.1f}" for left, top in spots)
-        parts.append(
-            f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
-        )
+        parts.append(f'<polyline points="{text}" fill="none" stroke-width="1.8" {pen}/>')
         parts += [_dot(spot, colour) for spot in spots]
-        parts += _legend(number, name, colour)
+        parts += _legend(number, name, pen)
     return _whole(parts)
 
 
@@ -96,16 +108,32 @@ def scatter(title: str, points: Mapping[str, tuple[float, float]], *, x: str, y:
         Axis.over(y, [point[1] for point in everything]),
     )
     parts = _frame(title, *axes)
-    for number, (name, (point,)) in enumerate(each.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        left, top = _spot(point, *axes)
-        side, anchor = (-8, "end") if axes[0].place(point[0]) > 0.75 else (8, "start")
+    spots = {name: _spot(point, *axes) for name, (point,) in each.items()}
+    heights = _apart({name: top for name, (_, top) in spots.items()})
+    for number, (name, (left, top)) in enumerate(spots.items()):
+        colour, height = COLOURS[number % len(COLOURS)], heights[name]
+        names = WIDTH - RIGHT + 14
         parts.append(_dot((left, top), colour))
         parts.append(
-            f'<text x="{left + side:.1f}" y="{top + 4:.1f}" text-anchor="{anchor}" '
+            f'<path d="M{left + 5:.1f} {top:.1f}L{names - 4} {height:.1f}" fill="none" '
+            f'stroke="{colour}" stroke-opacity="0.35"/>'
+            f'<text x="{names}" y="{height + 4:.1f}" '
             f'fill="{colour}" font-size="11">{escape(name)}</text>'
         )
     return _whole(parts)
+
+
+def _apart(heights: Mapping[str, float]) -> dict[str, float]:
+    """Heights in the same order, none nearer to the next than a line of text.
+
+    >>> _apart({"a": 50.0, "b": 52.0})
+    {'a': 50.0, 'b': 63.0}
+    """
+    placed: dict[str, float] = {}
+    last = -1e9
+    for name in sorted(heights, key=heights.__getitem__):
+        last = placed[name] = max(heights[name], last + LINE)
+    return placed
 
 
 def _axes(lines: Mapping[str, Points], x: str, y: str, *, log: bool) -> tuple[Axis, Axis]:
@@ -128,11 +156,22 @@ def _dot(spot: tuple[float, float], colour: str) -> str:
     return f'<circle cx="{spot[0]:.1f}" cy="{spot[1]:.1f}" r="3.2" fill="{colour}"/>'
 
 
-def _legend(number: int, name: str, colour: str) -> list[str]:
+def _pen(number: int) -> tuple[str, str]:
+    """The colour of a curve, and how its line is drawn: no two curves alike.
+
+    >>> _pen(0)[0] == _pen(8)[0], _pen(0) == _pen(8)
+    (True, False)
+    """
+    colour = COLOURS[number % len(COLOURS)]
+    dash = DASHES[number // len(COLOURS) % len(DASHES)]
+    return colour, f'stroke="{colour}"' + (f' stroke-dasharray="{dash}"' if dash else "")
+
+
+def _legend(number: int, name: str, pen: str) -> list[str]:
     left, top = WIDTH - RIGHT + 14, TOP + 10 + 20 * number
     return [
-        f'<path d="M{left} {top}h18" stroke="{colour}" stroke-width="2.5"/>',
-        f'<text x="{left + 24}" y="{top + 4}" fill="#222222">{escape(name)}</text>',
+        f'<path d="M{left} {top}h24" stroke-width="2.5" {pen}/>',
+        f'<text x="{left + 30}" y="{top + 4}" fill="#222222">{escape(name)}</text>',
     ]
 
 
@@ -148,14 +187,14 @@ def _frame(title: str, x: Axis, y: Axis) -> list[str]:
         parts.append(
             f'<path d="M{LEFT} {top:.1f}H{right}" stroke="#e2e2e2"/>'
             f'<text x="{LEFT - 8}" y="{top + 4:.1f}" text-anchor="end" fill="#555555">'
-            f"{mark:.4g}</text>"
+            f"{_number(mark)}</text>"
         )
     for mark in x.marks():
         left = LEFT + (right - LEFT) * x.place(mark)
         parts.append(
             f'<path d="M{left:.1f} {TOP}V{bottom}" stroke="#f0f0f0"/>'
             f'<text x="{left:.1f}" y="{bottom + 18}" text-anchor="middle" fill="#555555">'
-            f"{mark:.4g}</text>"
+            f"{_number(mark)}</text>"
         )
     middle = (TOP + bottom) / 2
     parts.append(
