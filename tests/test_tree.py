@@ -1,5 +1,6 @@
 import copy
 import pickle
+import time
 
 import pytest
 from hypothesis import given
@@ -101,6 +102,15 @@ def test_a_very_deep_tree_needs_no_recursion() -> None:
     assert pickle.loads(pickle.dumps(tree)) == tree
     assert hash(tree) == hash(copy.copy(tree))
     assert fold(tree, lambda leaf: 1, lambda node, values: 1 + max(values)) == 5001
+
+
+@pytest.mark.parametrize("branching", ["left", "right"])
+def test_a_very_flat_tree_costs_no_more_than_its_size(branching: str) -> None:
+    tree = Tree("NP", [Tree("NN", word="x")] * 40_000)
+    binary = binarise(tree, branching)  # type: ignore[arg-type]
+    began = time.process_time()
+    assert len(debinarise(binary).children) == 40_000
+    assert time.process_time() - began < 10  # copying at every bracket took a minute
 
 
 def test_leaves_words_and_tags_are_in_order() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -18,7 +19,7 @@ from cleft.search import Constraints, Parse
 from cleft.sentence import Sentence
 from cleft.span import Span
 from cleft.tasks import DISCOURSE
-from cleft.text import Hyphens, Source, Token, sources_of_text, tokenize
+from cleft.text import Hyphens, Source, Token, has_spaces, sources_of_text, tokenize
 from cleft.tree import Tree
 
 __all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Given", "Reading", "finished", "given_tokens"]
@@ -82,23 +83,29 @@ def _of_tokens(
     if error is not None:
         shown = tokens if isinstance(tokens, str) else ""
         return Given(result=Sentence(text=shown, error=error, source=number), where=where)
-    starts = accumulate((len(token) + 1 for token in tokens), initial=0)
-    places = tuple(
-        Token(token, start, start + len(token))
-        for token, start in zip(tokens, starts, strict=False)
-    )
+    ends = list(accumulate(map(len, tokens), _after_space))
+    starts = [0, *[end + 1 for end in ends]]
+    places = tuple(map(_token, zip(tokens, starts, ends, strict=False)))
     result = Sentence(text=" ".join(tokens), tokens=places, source=number)
     return Given(result=result, where=where, constraints=constraints, tags=tags)
+
+
+_token = partial(tuple.__new__, Token)  # there are many of them: no call in between
+
+
+def _after_space(end: int, length: int) -> int:
+    return end + 1 + length
 
 
 def _fault(tokens: Any, where: str) -> InputError | None:
     if isinstance(tokens, str) or not isinstance(tokens, Sequence):
         kind = type(tokens).__name__
         return InputError(f"expected a list of tokens, found {kind}", where=where)
-    for place, token in enumerate(tokens, 1):
-        if not isinstance(token, str) or not token:
-            found = f"found {token!r}"
-            return InputError(f"expected a word as token {place}, {found}", where=where)
+    if set(map(type, tokens)) - {str} or not all(tokens):
+        for place, token in enumerate(tokens, 1):
+            if not isinstance(token, str) or not token:
+                found = f"found {token!r}"
+                return InputError(f"expected a word as token {place}, {found}", where=where)
     return _size_fault(tokens, where)
 
 
@@ -112,13 +119,15 @@ def _size_fault(words: Sequence[str], where: str) -> InputError | None:
             where=where,
             hint="split it into sentences",
         )
-    for place, word in enumerate(words, 1):
-        if len(word) > LONGEST_TOKEN:
-            return InputError(
-                f"token {place} has {len(word)} characters, expected {LONGEST_TOKEN} at most",
-                where=where,
-                hint="split it",
-            )
+    longest = max(map(len, words))
+    if longest > LONGEST_TOKEN:
+        place = 1 + [len(word) > LONGEST_TOKEN for word in words].index(True)
+        return InputError(
+            f"token {place} has {len(words[place - 1])} characters, "
+            f"expected {LONGEST_TOKEN} at most",
+            where=where,
+            hint="split it",
+        )
     return None
 
 
@@ -127,23 +136,36 @@ def _size_fault(words: Sequence[str], where: str) -> InputError | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How texts become sentences and tokens: the choices of `cleft.text`."""
+    """How texts become sentences and tokens: the choices of `cleft.text`.
+
+    A language without spaces is known, so that tokens can be given; only a
+    text in it is refused.
+    """
 
     language: str = "en"
     hyphens: Hyphens | None = None
 
     def __post_init__(self) -> None:
-        tokenize("", language=self.language, hyphens=self.hyphens)  # it says what is wrong
+        if has_spaces(self.language):
+            tokenize("", language=self.language, hyphens=self.hyphens)  # it says what is wrong
 
     def sentences(self, items: Iterable[Any]) -> Iterator[Given]:
         """The sentences of all items, in order; every item has at least one."""
         for number, item in enumerate(items):
             if isinstance(item, str):
-                yield from self.text(item, number, name=f"text {number + 1} ")
+                yield from self._text(item, number)
             elif isinstance(item, Source):
                 yield _of_source(item, number)
             else:
                 yield _of_tokens(item, number)
+
+    def _text(self, text: str, number: int) -> Iterator[Given]:
+        """The sentences of one text among others, which a refusal of it must not stop."""
+        name = f"text {number + 1}"
+        try:
+            yield from self.text(text, number, name=f"{name} ")
+        except UsageError as error:
+            yield Given(result=Sentence(text=text, error=error, source=number), where=name)
 
     def text(self, text: str, number: int = 0, name: str = "") -> Iterator[Given]:
         """The sentences of one text, or one result that says that there are none."""

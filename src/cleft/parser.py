@@ -6,7 +6,7 @@ parsed has a result that carries its error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from cleft.errors import CleftError, ModelError, UsageError
 from cleft.given import LONGEST_SENTENCE, LONGEST_TOKEN, Given, Reading, finished, given_tokens
 from cleft.models import DEFAULT, builtin_models, builtin_path, known_names
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
-from cleft.runtime.batches import plan, windows
+from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import Sentence
 from cleft.tasks import DISCOURSE, DiscourseTask, SyntaxTask
@@ -24,6 +24,7 @@ from cleft.text import Hyphens, Source
 __all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
 BOTH = "both"
+ENGLISH = "en"
 WORKER_WINDOW = 256
 
 Item = str | Sequence[str] | Source
@@ -64,6 +65,11 @@ class Parser:
         """What the model is: tasks, labels, licence, scores."""
         return self.scorer.manifest
 
+    @property
+    def language(self) -> str:
+        """The language whose rules read a text: the model's, English where it names none."""
+        return str(self.manifest.about.get("language") or ENGLISH)
+
     def check(self) -> int:
         """Parse the model's own test sentences; how many, or a ModelError if a tree differs."""
         return check(self.scorer)
@@ -95,15 +101,15 @@ class Parser:
         alternatives: int = 0,
         trace: bool = False,
         margin: float | None = None,
-        language: str = "en",
+        language: str | None = None,
         hyphens: Hyphens | None = None,
     ) -> list[Sentence]:
         """Parse a text: its sentences in order, with offsets into it.
 
         `text[token.start:token.end]` is a token's source, and the same holds
         for sentences and EDUs. A text without a word has one result, with an
-        error. `language` and `hyphens` are choices of `cleft.text`; the rest is
-        as in `parse_tokens`.
+        error. `language` (the model's own if none is given) and `hyphens` are
+        choices of `cleft.text`; the rest is as in `parse_tokens`.
         """
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
@@ -113,7 +119,7 @@ class Parser:
                 f"expected a text (str), found {type(text).__name__}",
                 hint="use parse_tokens for lists of tokens, stream for many texts",
             )
-        reading = Reading(language=language, hyphens=hyphens)
+        reading = Reading(language=language or self.language, hyphens=hyphens)
         return self.parse_given(list(reading.text(text)), task=task, options=options)
 
     def segment(
@@ -121,7 +127,7 @@ class Parser:
         text: str,
         *,
         beam: int = 1,
-        language: str = "en",
+        language: str | None = None,
         hyphens: Hyphens | None = None,
     ) -> list[tuple[Edu, ...]]:
         """The elementary discourse units of a text, sentence by sentence.
@@ -172,8 +178,9 @@ class Parser:
         trace: bool = False,
         margin: float | None = None,
         jobs: int = 1,
-        language: str = "en",
+        language: str | None = None,
         hyphens: Hyphens | None = None,
+        ready: Callable[[], bool] = always,
     ) -> Iterator[Sentence]:
         """Parse texts or lists of tokens as they come, in order, with bounded memory.
 
@@ -181,6 +188,8 @@ class Parser:
         or a `cleft.text.Source`, gives one. `Sentence.source` is the number of
         the item. Nothing is read before it is needed: a window of sentences at
         a time. With `jobs` above 1, so many worker processes parse windows ahead.
+        For a source that rests, `ready` tells whether the next item can be had
+        without waiting: if not, what was read so far is parsed at once.
         """
         search_options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
@@ -189,17 +198,19 @@ class Parser:
         self.tasks(task)
         if jobs < 1:
             raise UsageError(f"jobs is {jobs}, expected 1 or more")
-        given = Reading(language=language, hyphens=hyphens).sentences(items)
+        given = Reading(language=language or self.language, hyphens=hyphens).sentences(items)
         if jobs > 1:
             from cleft.runtime.workers import parse_in_workers  # it brings multiprocessing
 
             # An absolute path: a bare name would mean a built-in model.
             path = str(self.directory.path.absolute())
-            parts = windows(given, size=WORKER_WINDOW)
-            return parse_in_workers(path, parts, options, jobs=jobs, threads=self.threads)
+            parts = windows(given, size=WORKER_WINDOW, ready=ready)
+            return parse_in_workers(
+                path, parts, options, jobs=jobs, threads=self.threads, ready=ready
+            )
         return (
             sentence
-            for window in windows(given)
+            for window in windows(given, ready=ready)
             for sentence in self.parse_given(window, **options)
         )
 
@@ -212,7 +223,8 @@ class Parser:
         results = [each.result for each in given]
         good = [number for number, result in enumerate(results) if result.error is None]
         tasks = self.tasks(task)
-        for batch in plan([len(given[number]) for number in good]):
+        tokens = GREEDY_TOKENS if options.width == 1 else TOKENS
+        for batch in plan([len(given[number]) for number in good], tokens):
             numbers = [good[place] for place in batch]
             parts = [given[number] for number in numbers]
             for number, found in zip(numbers, self._parse(parts, tasks, options), strict=True):
@@ -241,7 +253,7 @@ class Parser:
         options: SearchOptions,
     ) -> list[dict[str, list[Parse] | CleftError]]:
         words = [each.result.words for each in given]
-        encoded = self.scorer.encode(words)
+        encoded = self.scorer.encode_all(words)
         found: list[dict[str, list[Parse] | CleftError]] = [{} for _ in given]
         for task in tasks:
             bound = [_for_task(each.constraints, task) for each in given]

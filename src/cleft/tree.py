@@ -8,10 +8,10 @@ memory alone. Reading and writing live in `cleft.formats`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from cleft.errors import TreeShapeError
+from cleft.evidence import Evidence, Thoughts
 from cleft.span import Span
 
 if TYPE_CHECKING:
@@ -51,27 +51,6 @@ JOIN = "+"
 ESCAPE = "\\"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What a model thought of one node: probabilities and runners-up.
-
-    `label` and `split` are the probabilities of the node's own label and of
-    the split (or splits) that made its children; `labels` and `splits` are the
-    best alternatives to them, best first. The root also has the log-probability
-    of the whole tree, and of its splits alone.
-
-    >>> Evidence(label=0.9, labels=(("NP", 0.08),)).labels[0]
-    ('NP', 0.08)
-    """
-
-    label: float | None = None
-    split: float | None = None
-    labels: tuple[tuple[str, float], ...] = ()
-    splits: tuple[tuple[int, float], ...] = ()
-    log_prob: float | None = None
-    split_log_prob: float | None = None
-
-
 class Tree:
     """A node of a constituency tree, and so the tree below it.
 
@@ -84,12 +63,13 @@ class Tree:
     [(0, 2, 'S'), (0, 1, 'NP')]
     """
 
-    __slots__ = ("children", "evidence", "label", "word")
+    __slots__ = ("_number", "_thought", "children", "label", "word")
 
     label: str
     children: tuple[Tree, ...]
     word: str | None
-    evidence: Evidence | None
+    _thought: Evidence | Thoughts | None  # the node's own, or all nodes' until it is asked for
+    _number: int  # the node's in `Thoughts`
 
     def __init__(
         self,
@@ -101,7 +81,8 @@ class Tree:
         self.label = label
         self.children = children if type(children) is tuple else tuple(children)
         self.word = word
-        self.evidence = evidence
+        self._thought = evidence
+        self._number = 0
         if (word is None) is not bool(self.children):
             raise TreeShapeError(
                 f"a node labelled {label!r} has "
@@ -119,6 +100,18 @@ class Tree:
         from cleft.formats.brackets import parse_brackets
 
         return parse_brackets(text)
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What a model thought of this node, where one made it."""
+        thought = self._thought
+        if thought is not None and not isinstance(thought, Evidence):
+            thought = self._thought = thought.of(self._number)
+        return thought
+
+    @evidence.setter
+    def evidence(self, evidence: Evidence | None) -> None:
+        self._thought = evidence
 
     @property
     def is_preterminal(self) -> bool:
@@ -231,19 +224,21 @@ class Tree:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Flat, so that a deep tree crosses to another process without recursion.
-        rows = [(n.label, n.word, len(n.children), n.evidence) for n in self.preorder()]
+        rows = [(n.label, n.word, len(n.children), n._thought, n._number) for n in self.preorder()]
         return _from_rows, (rows,)
 
 
-_Row = tuple[str, str | None, int, Evidence | None]
+_Row = tuple[str, str | None, int, Evidence | Thoughts | None, int]
 
 
 def _from_rows(rows: list[_Row]) -> Tree:
     stack: list[Tree] = []
-    for label, word, count, evidence in reversed(rows):
+    for label, word, count, thought, number in reversed(rows):
         children = tuple(stack[: -count - 1 : -1]) if count else ()
         del stack[len(stack) - count :]
-        stack.append(Tree(label, children, word, evidence))
+        tree = Tree(label, children, word)
+        tree._thought, tree._number = thought, number
+        stack.append(tree)
     return stack[0]
 
 
@@ -375,14 +370,27 @@ def debinarise(tree: Tree) -> Tree:
     (S (NP (DT the) (JJ old) (NN cat)))
     """
 
-    def node(old: Tree, forests: list[tuple[Tree, ...]]) -> tuple[Tree, ...]:
-        children = tuple(child for forest in forests for child in forest)
-        return children if is_dummy(old.label) else (wrap(old.label, children),)
+    def node(old: Tree, parts: list[Any]) -> Any:
+        # Under a dummy bracket nothing is copied: it is made flat once, further up.
+        return parts if is_dummy(old.label) else wrap(old.label, _flat(parts))
 
-    forest = fold(tree, lambda leaf: (leaf,), node)
+    forest = _flat([fold(tree, lambda leaf: leaf, node)])
     if len(forest) != 1:
         raise TreeShapeError(
             f"the root is the dummy label {tree.label!r} over {len(forest)} children",
             hint="give the root a phrase label",
         )
     return forest[0]
+
+
+def _flat(parts: list[Any]) -> list[Tree]:
+    """The trees of lists in lists, in order."""
+    found: list[Tree] = []
+    stack = parts[::-1]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Tree):
+            found.append(part)
+        else:
+            stack.extend(reversed(part))
+    return found

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -190,6 +191,38 @@ def test_int8_models_are_smaller():
         (model("bert", int8=int8) / "transformer.onnx").stat().st_size for int8 in (False, True)
     )
     assert small < full
+
+
+def test_two_int8_exports_are_the_same_bytes(tmp_path):
+    options = ExportOptions(int8=True, about={"name": "bert", "licence": "CC0-1.0"})
+    again = export_scorer(torch_scorer("bert"), tmp_path / "again", options)
+    once = model("bert", int8=True)
+    assert (again / "SHA256SUMS").read_text() == (once / "SHA256SUMS").read_text()
+
+
+def test_the_dev_sentences_make_the_scales(tmp_path):
+    options = ExportOptions(int8=True, about={"name": "bert"}, dev={"syntax": dev()})
+    calm = replace(options, dev={})
+    one, two = (
+        (export_scorer(torch_scorer("bert"), tmp_path / name, given) / "transformer.onnx")
+        for name, given in (("dev", options), ("calm", calm))
+    )
+    assert one.read_bytes() != two.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_int8_rows_are_the_same_bits_whatever_is_beside_them(kind):
+    sessions = onnx_scorer(kind, int8=True).sessions
+    random = np.random.default_rng(0)
+    pieces = random.standard_normal((5, 7, 16)).astype(np.float32)
+    lengths = np.array([7, 3, 7, 1, 5], np.int32)
+    loud = pieces.copy()
+    loud[1:] *= 100  # beyond every scale that was fixed
+    quiet, beside = (
+        sessions.run("transformer", {"pieces": given, "lengths": lengths})[0].reshape(5, 7, 16)[0]
+        for given in (pieces, loud)
+    )
+    np.testing.assert_array_equal(quiet, beside)
 
 
 def test_discourse_is_compared_by_its_relations():

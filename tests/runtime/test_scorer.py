@@ -25,13 +25,21 @@ def test_no_items_have_no_labels():
     assert found.shape == (0, len(scorer.labels("syntax")))
 
 
-def test_more_items_than_one_call_takes_are_labelled_in_order(monkeypatch):
+SPANS = [[0, 9], [0, 6], [1, 4], [2, 3], [5, 6]]
+SPLITS = [[0, 2, 9], [0, 5, 6], [1, 3, 4], [2, 3, 4], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(("task", "items"), [("syntax", SPANS), ("discourse", SPLITS)])
+def test_more_items_than_one_call_takes_are_labelled_in_order(monkeypatch, task, items):
     scorer = onnx_scorer("lstm")
     encoded = scorer.encode(sentences(9, 6))
-    rows, items = np.array([0, 1, 0, 0, 1]), np.array([[0, 9], [0, 6], [1, 4], [2, 3], [5, 6]])
-    together = scorer.label(encoded, "syntax", rows, items)
-    monkeypatch.setattr("cleft.runtime.scorer.ITEMS", 2)
-    np.testing.assert_allclose(scorer.label(encoded, "syntax", rows, items), together, atol=1e-6)
+    rows, items = np.array([0, 1, 0, 0, 1]), np.array(items)
+    together = scorer.label(encoded, task, rows, items)
+    for name in ("ITEMS", "ENDS"):
+        monkeypatch.setattr(f"cleft.runtime.scorer.{name}", 2)
+    np.testing.assert_allclose(scorer.label(encoded, task, rows, items), together, atol=1e-6)
+    alone = [scorer.label(encoded, task, rows[[n]], items[[n]])[0] for n in range(len(rows))]
+    np.testing.assert_allclose(alone, together, atol=1e-6)
 
 
 def test_a_graph_that_fails_is_a_model_error():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.nn.windows import make_windows as make_tensors
-from cleft.runtime.windows import make_windows
+from cleft.runtime.windows import make_windows, mean_of_pieces
 
 
 class Marks:
@@ -61,3 +61,14 @@ def test_the_tensors_of_training_are_these_windows(batch):
         place = row * width
         means = [np.mean(word) for word in sentence]
         np.testing.assert_allclose(sums[place : place + len(sentence) + 2], [1, *means, 2])
+
+
+def test_the_mean_of_pieces_is_that_of_each_word():
+    rng = np.random.default_rng(0)
+    sizes = np.array([1, 3, 1, 2, 5, 1])
+    vectors = rng.standard_normal((sizes.sum(), 4)).astype(np.float32)
+    ends = np.cumsum(sizes)
+    expected = [vectors[end - size : end].mean(0) for size, end in zip(sizes, ends, strict=True)]
+    np.testing.assert_allclose(mean_of_pieces(vectors, sizes), expected, atol=1e-6)
+    ones = mean_of_pieces(vectors, np.ones(len(vectors), np.int64))
+    assert (ones == vectors).all()

@@ -5,7 +5,8 @@ import pytest
 
 from cleft.runtime import ModelDirectory, OnnxScorer, words
 from cleft.runtime.casing import CASINGS
-from tests.runtime.models import model, sentences
+from cleft.runtime.wordpiece import MOST_PIECES
+from tests.runtime.models import model, sentences, torch_scorer
 
 
 def test_a_full_cache_starts_afresh_and_changes_nothing(monkeypatch):
@@ -34,6 +35,27 @@ def test_a_word_without_pieces_is_one_unknown_piece():
     found, casing = pieces("\u200b")
     assert len(found) == 1
     assert CASINGS[casing] == "other"
+
+
+def test_a_token_of_thousands_of_marks_costs_no_more_than_a_long_word():
+    directory = ModelDirectory(model("bert"))
+    pieces = words.WordPieces(directory, directory.manifest.pieces)
+    found, _ = pieces("," * 10_000)
+    assert found == pieces(",")[0] * MOST_PIECES
+    assert torch_scorer("bert").featurise.pieces.pieces("," * 10_000) == found
+
+
+def test_long_words_do_not_fill_the_memory(monkeypatch):
+    directory = ModelDirectory(model("bert"))
+    pieces = words.WordPieces(directory, directory.manifest.pieces)
+    pieces("x" * 10_000)
+    assert not pieces._known
+    monkeypatch.setattr(words, "MOST", 10)
+    monkeypatch.setattr(words, "LONGEST_KEPT", 20)
+    scorer = OnnxScorer(ModelDirectory(model("lstm")))
+    for letter in "abcdefgh":
+        scorer.encode([[letter * 90, "rain"]])
+        assert sum(map(len, scorer._vectors._known)) <= 200
 
 
 @pytest.mark.parametrize("kind", ["plain", "mpnet"])

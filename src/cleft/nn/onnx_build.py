@@ -15,8 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor
 
-__all__ = ["BOOL", "FLOAT", "INT", "INT32", "Array", "Graph"]
+from cleft.nn.rounding import nearest
+
+__all__ = ["BOOL", "FLOAT", "INT", "INT32", "Array", "Graph", "array"]
 
 Array = npt.NDArray[Any]
 
@@ -31,11 +34,13 @@ OPSET = 17
 IR = 9
 MICROSOFT = "com.microsoft"
 
-STEPS = 63
-"""Weights are whole numbers up to this. Two products of an unsigned byte with seven bits fit in
-the sixteen bits that AVX2 adds them in; with eight bits they would saturate, silently."""
-
 ROW_STEPS = 127
+
+
+def array(tensor: Tensor) -> Array:
+    """A tensor as NumPy's, single precision."""
+    values: Array = tensor.detach().float().cpu().numpy()
+    return values
 
 
 class Graph:
@@ -105,8 +110,7 @@ class Graph:
     ) -> str:
         """The product x (rows, in) · weightᵀ (in, out) + bias; no |x| exceeds `bound`."""
         if self.int8:
-            product = self._int8(x, weight, bound)
-            return product if bias is None else self.op("Add", product, self.floats(bias))
+            return self._int8(x, weight, bound, bias)
         inputs = [x, self.floats(np.ascontiguousarray(weight.T))]
         if bias is not None:
             inputs.append(self.floats(bias))
@@ -118,21 +122,22 @@ class Graph:
             return self.op("Add", self._int8(x, weight, bound), rest)
         return self.op("Gemm", x, self.floats(np.ascontiguousarray(weight.T)), rest)
 
-    def _int8(self, x: str, weight: Array, bound: float | None) -> str:
-        scales = np.maximum(np.abs(weight).max(axis=1), 1e-12) / STEPS  # (out)
-        whole = np.round(weight / scales[:, None]).astype(np.int8).T
-        matrix, scale = self.constant(np.ascontiguousarray(whole)), self.floats(scales)
+    def _int8(self, x: str, weight: Array, bound: float | None, bias: Array | None = None) -> str:
+        whole, scales = nearest(weight)
+        matrix, scale = self.constant(np.ascontiguousarray(whole.T)), self.floats(scales)
         zero = self.constant(np.uint8(128))
         if bound is not None:
             step = self.floats(bound / ROW_STEPS)
             rows = self.op("QuantizeLinear", x, step, zero)
-            return self.op("MatMulIntegerToFloat", rows, matrix, step, scale, zero)
+            more = [] if bias is None else ["", self.floats(bias)]
+            return self.op("MatMulIntegerToFloat", rows, matrix, step, scale, zero, *more)
         peak = self.op("ReduceMax", self.op("Abs", x), axes=[1], keepdims=1)
         steps = self.op("Max", self.op("Mul", peak, self.floats(1 / ROW_STEPS)), self.floats(1e-12))
         rows = self.op("QuantizeLinear", self.op("Div", x, steps), self.floats(1.0), zero)
         one = self.floats(1.0)
         product = self.op("MatMulIntegerToFloat", rows, matrix, one, scale, zero)
-        return self.op("Mul", product, steps)
+        product = self.op("Mul", product, steps)
+        return product if bias is None else self.op("Add", product, self.floats(bias))
 
     def leaky(self, x: str) -> str:
         """LeakyReLU as the network's MLPs have it."""
@@ -172,12 +177,11 @@ class Graph:
 CONTRIBUTED = frozenset(
     {
         "Attention",
-        "BiasGelu",
+        "FastGelu",
         "FusedMatMul",
         "Gelu",
         "MatMulIntegerToFloat",
         "MultiHeadAttention",
-        "SkipLayerNormalization",
     }
 )
 """Operations that ONNX Runtime adds to ONNX's own."""

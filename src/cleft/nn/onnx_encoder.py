@@ -8,19 +8,12 @@ once a word by the runtime; what a transformer says of words as `context`.
 from __future__ import annotations
 
 import numpy as np
-from torch import Tensor
 
 from cleft.nn.encoders import CharEncoder, Encoder
 from cleft.nn.layers import BiLstm, Lstm
-from cleft.nn.onnx_build import FLOAT, INT, INT32, Array, Graph
+from cleft.nn.onnx_build import FLOAT, INT, INT32, Array, Graph, array
 
-__all__ = ["array", "chars_graph", "encoder_graph"]
-
-
-def array(tensor: Tensor) -> Array:
-    """A tensor as NumPy's, single precision."""
-    values: Array = tensor.detach().float().cpu().numpy()
-    return values
+__all__ = ["chars_graph", "encoder_graph"]
 
 
 def _gates(weight: Array) -> Array:

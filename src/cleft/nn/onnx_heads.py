@@ -15,8 +15,7 @@ import numpy as np
 from cleft.nn.heads import BoundaryMarker, SpanLabels, SplitHead, SplitLabels
 from cleft.nn.layers import Biaffine, Lstm, Mlp
 from cleft.nn.network import Tagger
-from cleft.nn.onnx_build import BOOL, FLOAT, INT, Array, Graph
-from cleft.nn.onnx_encoder import array
+from cleft.nn.onnx_build import BOOL, FLOAT, INT, Array, Graph, array
 
 __all__ = ["labels_graph", "memory_graph", "step_graph", "tags_graph"]
 
@@ -163,6 +162,7 @@ def step_graph(head: SplitHead, *, int8: bool = False) -> bytes:
 
 
 SIDES = ("left", "right")
+ENDS = ("first", "second", "third")
 
 
 def _flat_shape(graph: Graph, scores: str) -> str:
@@ -195,44 +195,60 @@ def labels_graph(head: SplitHead, *, int8: bool = False) -> bytes:
     """Log-probabilities (items, labels); the items' boundaries come as rows of the memory."""
     graph = Graph("labels", int8=int8)
     labels = head.labels
-    splits = isinstance(labels, SplitLabels)
     width = labels.pair.linear.in_features // 2
-    size = width * (2 if splits else 1)
-    left = graph.input("label_left", FLOAT, ["boundaries", size])
-    right = graph.input("label_right", FLOAT, ["boundaries", size])
-    ends = [graph.input(name, INT, ["items"]) for name in ("first", "second")]
-    if splits:
-        middle, last = ends[1], graph.input("third", INT, ["items"])
-        x, y = (
-            graph.leaky(
-                graph.op(
-                    "Add",
-                    graph.slice(graph.gather(left, one), 1, start, start + width),
-                    graph.slice(graph.gather(right, two), 1, start, start + width),
-                )
-            )
-            for start, one, two in ((0, ends[0], middle), (width, middle, last))
-        )
+    if isinstance(labels, SplitLabels):
+        x, y = _split_sides(graph, width)
+        mixed = _mixed(graph, y, labels.pair, width)
+        scores = graph.op("MatMul", graph.op("Unsqueeze", x, graph.numbers(1)), mixed)
+        scores = graph.reshape(scores, -1, labels.pair.outputs)
     else:
-        x, y = graph.gather(left, ends[0]), graph.gather(right, ends[1])
-    scores = _biaffine(graph, x, y, labels.pair, width)
+        x, y, scores = _span_scores(graph, labels.pair, width)
+    linear, bias = array(labels.pair.linear.weight), array(labels.pair.linear.bias)
+    scores = graph.plus_linear(x, linear[:, :width], scores)
+    scores = graph.op("Add", scores, graph.linear(y, linear[:, width:], bias))
     graph.output("log_probs", graph.op("LogSoftmax", scores, axis=-1))
     return graph.to_bytes()
 
 
-def _biaffine(graph: Graph, x: str, y: str, pair: Biaffine, width: int) -> str:
-    """Scores x W y + x u + y v + b for each label, (items, labels)."""
-    outputs = pair.outputs
-    # Labels last: the second product then runs along them.
-    weight = array(pair.weight).reshape(outputs, width, width).transpose(1, 0, 2)
-    mixed = graph.linear(y, weight.reshape(width * outputs, width))
-    mixed = graph.reshape(mixed, -1, width, outputs)
-    scores = graph.op("MatMul", graph.op("Unsqueeze", x, graph.numbers(1)), mixed)
-    linear, bias = array(pair.linear.weight), array(pair.linear.bias)
-    scores = graph.reshape(scores, -1, outputs)
-    scores = graph.plus_linear(x, linear[:, :width], scores)
-    rest = graph.linear(y, linear[:, width:], bias)
-    return graph.op("Add", scores, rest)
+def _split_sides(graph: Graph, width: int) -> tuple[str, str]:
+    """What is left and right of splits, (items, label) each."""
+    left, right = (graph.input(f"label_{side}", FLOAT, ["boundaries", 2 * width]) for side in SIDES)
+    first, middle, last = (graph.input(name, INT, ["items"]) for name in ENDS)
+    x, y = (
+        graph.leaky(
+            graph.op(
+                "Add",
+                graph.slice(graph.gather(left, one), 1, start, start + width),
+                graph.slice(graph.gather(right, two), 1, start, start + width),
+            )
+        )
+        for start, one, two in ((0, first, middle), (width, middle, last))
+    )
+    return x, y
+
+
+def _span_scores(graph: Graph, pair: Biaffine, width: int) -> tuple[str, str, str]:
+    """The ends of spans, (items, label) each, and x W y, (items, labels).
+
+    `ends` are right ends; `slots` (ends, most) are the left ends of the spans
+    that end there; `places` (items) say where in `slots` an item stands.
+    """
+    left, right = (graph.input(f"label_{side}", FLOAT, ["boundaries", width]) for side in SIDES)
+    first, second = (graph.input(name, INT, ["items"]) for name in ENDS[:2])
+    ends = graph.input("ends", INT, ["ends"])
+    slots = graph.input("slots", INT, ["ends", "most"])
+    places = graph.input("places", INT, ["items"])
+    mixed = _mixed(graph, graph.gather(right, ends), pair, width)
+    scores = graph.op("MatMul", graph.gather(left, slots), mixed)  # (ends, most, labels)
+    scores = graph.gather(graph.reshape(scores, -1, pair.outputs), places)
+    return graph.gather(left, first), graph.gather(right, second), scores
+
+
+def _mixed(graph: Graph, y: str, pair: Biaffine, width: int) -> str:
+    """The product W y, (rows, label, labels): labels last, for the next product runs along them."""
+    weight = array(pair.weight).reshape(pair.outputs, width, width).transpose(1, 0, 2)
+    mixed = graph.linear(y, weight.reshape(width * pair.outputs, width))
+    return graph.reshape(mixed, -1, width, pair.outputs)
 
 
 def tags_graph(tagger: Tagger, size: int, *, int8: bool = False) -> bytes:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-__all__ = ["plan", "windows"]
+__all__ = ["GREEDY_TOKENS", "TOKENS", "always", "plan", "windows"]
 
 T = TypeVar("T")
 
-TOKENS = 1_000
+TOKENS, GREEDY_TOKENS = 1_000, 2_000
 SENTENCES = 192
-"""The most that a batch holds; tokens count with their padding."""
+"""The most that a batch holds; tokens count with their padding. A beam has many hypotheses of a
+sentence, so that it has rows enough with fewer sentences."""
 
 FIRST, LARGEST = 32, 2_048
 """The sentences of a stream's first window; each is twice the last one, up to the largest."""
@@ -41,12 +42,21 @@ def plan(
     return batches
 
 
+def always() -> bool:
+    """The next item can be had without waiting for it, as far as anyone knows."""
+    return True
+
+
 def windows(
-    items: Iterable[T], size: int = LARGEST, tokens: int = WINDOW_TOKENS
+    items: Iterable[T],
+    size: int = LARGEST,
+    tokens: int = WINDOW_TOKENS,
+    ready: Callable[[], bool] = always,
 ) -> Iterator[list[T]]:
     """Items in lists that grow, so that the first results come soon and memory stays bounded.
 
-    A list ends early when its items together have so many tokens.
+    A list ends early when its items together have so many tokens, or when the
+    next item is not `ready`.
 
     >>> [len(window) for window in windows(["a"] * 200, size=64)]
     [32, 64, 64, 40]
@@ -56,9 +66,10 @@ def windows(
     for item in items:
         window.append(item)
         weight += len(item) if hasattr(item, "__len__") else 1
-        if len(window) >= room or weight >= tokens:
+        full = len(window) >= room or weight >= tokens
+        if full or not ready():
             yield window
             window, weight = [], 0
-            room = min(2 * room, size)
+            room = min(2 * room, size) if full else room
     if window:
         yield window

@@ -3,7 +3,8 @@
 SHA256SUMS lists the checksum of every file, as the program sha256sum writes
 and checks it. A file is verified before anything is made of it. Nothing in a
 model is code: graphs are ONNX without outside data, tables are NumPy arrays
-without objects, the rest is JSON and text.
+without objects, the rest is JSON and text. Only plain files of the directory
+itself are read: no pipe, no device, no link that leads out of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from cleft.arrays import map_matrix
 from cleft.errors import ModelError
 from cleft.runtime.manifest import CONFIG, Manifest
 from cleft.runtime.tables import Table
@@ -30,8 +33,11 @@ SMALL = 64 << 20
 LARGE = 4 << 30
 """The most bytes that a JSON or text file, and any other, may have."""
 
-OUTSIDE = b"\x0a\x08location"
-"""How an ONNX tensor begins to name the file that holds its data."""
+OUTSIDE = b"location"
+"""The key by which an ONNX tensor names the file that holds its data.
+
+Looked for as it is: how long a key is can be written in several ways.
+"""
 
 
 def checksum(data: Iterable[bytes]) -> str:
@@ -101,14 +107,32 @@ class ModelDirectory:
     def _bytes(self, name: str, most: int) -> bytes:
         path = self.path / name
         try:
-            size = path.stat().st_size
-            if size > most:
-                raise ModelError(f"{size} bytes, expected {most} at most", where=str(path))
-            return path.read_bytes()
+            size = self._plain_size(path, most)
+            with open(path, "rb") as stream:
+                data = stream.read(size + 1)
+            if len(data) > size:  # it grows, or has no true size, as files in /proc
+                raise ModelError(f"more than the {size} bytes it should have", where=str(path))
+            return data
         except OSError as error:
             missing = isinstance(error, FileNotFoundError)
             problem = "no such file" if missing else f"cannot be read: {error.strerror}"
             raise ModelError(problem, where=str(path), hint="copy the model again") from error
+
+    def _plain_size(self, path: Path, most: int) -> int:
+        """The size of a file; what is no plain file of this directory is not opened at all."""
+        if path.is_symlink() and not path.resolve().is_relative_to(self.path.resolve()):
+            raise ModelError(
+                "a link that leads out of the model's directory",
+                where=str(path),
+                hint="put the file itself there",
+            )
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            what = "a directory" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+            raise ModelError(f"expected a file, found {what}", where=str(path))
+        if found.st_size > most:
+            raise ModelError(f"{found.st_size} bytes, expected {most} at most", where=str(path))
+        return found.st_size
 
     def _verified(self, name: str, most: int = LARGE) -> bytes:
         data = self._bytes(name, most)
@@ -139,9 +163,10 @@ class ModelDirectory:
     def graph(self, name: str) -> bytes:
         """A verified ONNX graph."""
         data = self._verified(name)
-        if OUTSIDE in data:
+        if OUTSIDE in data or data[4:8] == b"ORTM":
+            what = "keeps data in another file" if OUTSIDE in data else "is in ORT's own format"
             raise ModelError(
-                "the graph keeps data in another file, which is not allowed",
+                f"the graph {what}, which is not allowed",
                 where=str(self.path / name),
                 hint="export the model again",
             )
@@ -177,20 +202,20 @@ class ModelDirectory:
     def _matrix(self, name: str, kinds: str) -> np.ndarray[Any, np.dtype[Any]]:
         path = self.path / name
         try:
+            self._plain_size(path, LARGE)
             with open(path, "rb") as stream:
                 found = checksum(iter(lambda: stream.read(1 << 20), b""))
                 self._compare(name, found, stream.tell())
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+            array = map_matrix(path)
         except (OSError, ValueError) as error:
             raise ModelError(
                 f"expected a NumPy array: {error}", where=str(path), hint="copy the model again"
             ) from error
-        if array.ndim != 2 or array.dtype.kind not in kinds:
+        if array.dtype.kind not in kinds:
             raise ModelError(
                 f"expected a matrix of numbers, found {array.dtype} {array.shape}", where=str(path)
             )
-        matrix: np.ndarray[Any, np.dtype[Any]] = array
-        return matrix
+        return array
 
     def json(self, name: str) -> Any:
         """A verified JSON file."""

@@ -6,6 +6,7 @@ is read, so that whatever uses it afterwards need not.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar, get_args
@@ -19,6 +20,9 @@ __all__ = ["FORMAT", "Manifest", "PieceRules", "SelfTest"]
 FORMAT = 1
 """The version of the model format that this version of cleft writes and reads."""
 
+MOST = 10_000_000
+"""No number in config.json is larger: it counts pieces, layers or characters."""
+
 TASKS = ("syntax", "discourse")
 CONFIG = "config.json"
 
@@ -26,7 +30,7 @@ T = TypeVar("T")
 
 
 def _fail(key: str, expected: str, found: object) -> ModelError:
-    shown = repr(found)
+    shown = reprlib.repr(found)  # what is found may be large, or deep
     shown = shown if len(shown) < 60 else f"{shown[:57]}..."
     return ModelError(
         f"expected {expected} as {key!r}, found {shown}",
@@ -74,10 +78,10 @@ class PieceRules:
             for name in ("lower", "strip_accents", "clean", "cjk")
         }
         limit = _get(table, "limit", int, "a number")
-        if limit < 3 or min(whole.values()) < 0:
+        if not 3 <= limit <= MOST or not all(0 <= mark < MOST for mark in whole.values()):
             raise _fail("limit", "3 or more, and marks of 0 or more", limit)
         specials = _get(table, "specials", dict, "pieces with their numbers")
-        if not all(isinstance(number, int) for number in specials.values()):
+        if not all(type(number) is int and 0 <= number < MOST for number in specials.values()):
             raise _fail("specials", "pieces with their numbers", specials)
         return cls(
             begin=whole["begin"],
@@ -112,11 +116,16 @@ class SelfTest:
         syntax, splits = table.get("syntax"), table.get("discourse")
         if syntax is not None and not isinstance(syntax, str):
             raise _fail("self_test.syntax", "a tree in brackets", syntax)
+        if splits is not None and not isinstance(splits, list):
+            raise _fail("self_test.discourse", "a list of splits", splits)
+        log_probs = _get(table, "log_probs", dict, "numbers by task")
+        if not all(type(value) in (int, float) for value in log_probs.values()):
+            raise _fail("self_test.log_probs", "numbers by task", log_probs)
         return cls(
             tokens=_names(table, "tokens"),
             syntax=syntax,
             discourse=None if splits is None else tuple(map(_split, splits)),
-            log_probs=dict(_get(table, "log_probs", dict, "numbers by task")),
+            log_probs=dict(log_probs),
         )
 
 
@@ -197,10 +206,10 @@ class Manifest:
             tags=_names(table, "tags"),
             branching=_choice(table, "branching", get_args(Branching)),
             dummy=_choice(table, "dummy", get_args(Dummy)),
-            decoder_layers=_positive(table, "decoder_layers"),
+            decoder_layers=_positive(table, "decoder_layers", most=100),
             history=_get(table, "history", bool, "true or false"),
             forms=_choice({"forms": "given", **table}, "forms", ("given", "plain")),
-            char_limit=_get(table, "char_limit", int, "a number"),
+            char_limit=_positive(table, "char_limit", least=0),
             has_words=_get(table, "has_words", bool, "true or false"),
             has_bilstm=_get(table, "has_bilstm", bool, "true or false"),
             has_casing=_get(table, "has_casing", bool, "true or false"),
@@ -213,14 +222,17 @@ class Manifest:
         )
 
 
+DEEPEST = 20
 SHOWN = ("name", "language", "licence", "training_data", "scores")
 
 
-def _show(value: Any) -> str:
+def _show(value: Any, depth: int = 0) -> str:
+    if depth > DEEPEST:
+        return "…"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_show(part)}" for key, part in value.items())
+        return ", ".join(f"{key} {_show(part, depth + 1)}" for key, part in value.items())
     if isinstance(value, list):
-        return ", ".join(map(_show, value))
+        return ", ".join(_show(part, depth + 1) for part in value)
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
@@ -242,8 +254,8 @@ def _choice(table: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> Any
     return value
 
 
-def _positive(table: Mapping[str, Any], key: str) -> int:
+def _positive(table: Mapping[str, Any], key: str, least: int = 1, most: int = MOST) -> int:
     value = _get(table, key, int, "a number")
-    if value < 1:
-        raise _fail(key, "1 or more", value)
+    if not least <= value <= most:
+        raise _fail(key, f"{least} or more" if value < least else f"{most} at most", value)
     return value

@@ -49,6 +49,7 @@ class Memory:
         label_right: Floats,
         *,
         lengths: Sequence[int],
+        first: Ints | None = None,
     ) -> None:
         self.left_gates, self.right_gates = left_gates, right_gates  # (boundaries, 4 · hidden)
         self.keys, self.offsets = keys, offsets
@@ -56,6 +57,8 @@ class Memory:
         self.label_left, self.label_right = label_left, label_right  # (boundaries, label)
         self.width = keys.shape[2]
         self.lengths = np.asarray(lengths)
+        # Where each sentence's boundaries begin among the rows of gates and labels.
+        self.first = np.arange(len(keys)) * self.width if first is None else first
         self._here = np.arange(len(keys))
         self._kept = keys, offsets
         self._last = Group(keys, offsets, self._here[:, None], self._here)

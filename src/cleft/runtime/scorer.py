@@ -6,16 +6,19 @@ head is first asked. A step then costs one small graph for all hypotheses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from cleft.errors import ModelError
 from cleft.runtime.directory import ModelDirectory
+from cleft.runtime.fit import check_width, fitting
 from cleft.runtime.memory import Memory
+from cleft.runtime.packing import firsts, grid_of_keys, pack, portions, real_boundaries, spread
 from cleft.runtime.sessions import Array, Sessions
-from cleft.runtime.windows import Windows, make_windows
+from cleft.runtime.spans import by_end
+from cleft.runtime.windows import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
 from cleft.scorer import Encoded, Floats, Ints, State
 
@@ -24,8 +27,11 @@ __all__ = ["OnnxEncoded", "OnnxScorer", "OnnxState"]
 PIECES = 400
 """How many pieces a transformer reads at once: beyond the cache, more is slower."""
 
-ITEMS = 256
-"""How many items are labelled at once: their products must stay in the cache."""
+TOKENS = 1_000
+"""How many tokens are encoded at once, with their padding."""
+
+ITEMS, ENDS = 256, 192
+"""How many items, or ends of spans, are labelled at once: their products must stay in the cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +39,10 @@ class OnnxEncoded:
     """A batch of encoded sentences."""
 
     lengths: Sequence[int]
-    boundaries: Floats  # (sentences · (n + 1), size)
+    boundaries: Floats  # (sentences · (n + 1), size), or (all boundaries, size) if packed
     summary: Floats  # (sentences, size)
     real: Array  # (sentences, n + 1), true at the boundaries of a sentence
+    packed: bool = False
     memories: dict[str, Memory] = field(default_factory=dict)
 
 
@@ -62,9 +69,14 @@ def _portions(lengths: Array, most: int) -> list[Ints]:
     return [np.sort(portion) for portion in portions]
 
 
+def _joined(parts: Sequence[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 class OnnxScorer:
     """A model's directory as a `cleft.scorer.Scorer`. It may be shared by threads."""
 
+    @fitting
     def __init__(self, directory: ModelDirectory, threads: int = 1) -> None:
         self.manifest = directory.manifest
         self.sessions = Sessions(directory, threads)
@@ -79,6 +91,7 @@ class OnnxScorer:
 
     # ------------------------------------------------------------ encoding
 
+    @fitting
     def encode(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
         """Encode a batch of tokenised, non-empty sentences."""
         lengths = np.array([len(sentence) for sentence in sentences])
@@ -100,6 +113,22 @@ class OnnxScorer:
             real=positions[:-1] <= lengths[:, None],
         )
 
+    @fitting
+    def encode_all(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
+        """Encode many sentences, best sorted by length, a portion at a time; the result is packed.
+
+        An encoder is fastest on few, a decoder's step on many.
+        """
+        lengths = [len(sentence) for sentence in sentences]
+        parts = [self.encode(sentences[part]) for part in portions(lengths, TOKENS)]
+        return OnnxEncoded(
+            lengths=lengths,
+            boundaries=_joined([pack(part.boundaries, part.real) for part in parts]),
+            summary=_joined([part.summary for part in parts]),
+            real=real_boundaries(lengths),
+            packed=True,
+        )
+
     def _context(self, sentences: Sequence[Sequence[str]], units: Array) -> Floats:
         """What the transformer says of every word, (positions, sentences, size)."""
         rules, find = self.manifest.pieces, self._pieces
@@ -115,9 +144,7 @@ class OnnxScorer:
         )
         words: Floats = self._transform(windows)[windows.source]
         if len(windows.sizes) < len(windows.source):
-            starts = np.concatenate([[0], np.cumsum(windows.sizes)[:-1]])
-            words = np.add.reduceat(words, starts, axis=0)
-            words /= windows.sizes[:, None].astype(np.float32)
+            words = mean_of_pieces(words, windows.sizes)
         if self._casing is not None:
             kinds = [kind for row in found for kind in (0, *(case for _, case in row), 0)]
             words = words + self._casing[kinds]
@@ -152,19 +179,41 @@ class OnnxScorer:
                     f"the model has no head for {task}",
                     hint=f"it has one for {' and '.join(self.manifest.tasks)}",
                 )
-            inputs = {name: getattr(encoded, name) for name in ("boundaries", "summary", "real")}
-            memory = Memory(*self.sessions.run(f"{task}-memory", inputs), lengths=encoded.lengths)
-            encoded.memories[task] = memory
+            make = self._packed_memory if task == "syntax" else self._grid_memory
+            memory = encoded.memories[task] = make(encoded, task)
         return memory
+
+    def _grid_memory(self, encoded: OnnxEncoded, task: str) -> Memory:
+        """The memory of a head that counts EDUs along a sentence: it must know where one ends."""
+        rows = encoded.boundaries
+        grid = spread(rows, encoded.real) if encoded.packed else rows
+        inputs = {"boundaries": grid, "summary": encoded.summary, "real": encoded.real}
+        return Memory(*self.sessions.run(f"{task}-memory", inputs), lengths=encoded.lengths)
+
+    def _packed_memory(self, encoded: OnnxEncoded, task: str) -> Memory:
+        """The memory of a head to which a boundary is a boundary: all together are one sentence."""
+        rows = encoded.boundaries
+        rows = rows if encoded.packed else pack(rows, encoded.real)
+        inputs = {
+            "boundaries": rows,
+            "summary": encoded.summary,
+            "real": np.ones((1, len(rows)), bool),
+        }
+        left, right, keys, offsets, *rest = self.sessions.run(f"{task}-memory", inputs)
+        lengths = encoded.lengths
+        keys, offsets = grid_of_keys(keys, offsets, lengths)
+        return Memory(left, right, keys, offsets, *rest, lengths=lengths, first=firsts(lengths))
 
     # ------------------------------------------------------------ steps
 
+    @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
         memory = self._memory(encoded, task)
         blank = [np.zeros_like(memory.cell)] * (self.manifest.decoder_layers - 1)
         return OnnxState(hidden=(memory.hidden, *blank), cell=(memory.cell, *blank))
 
+    @fitting
     def split(
         self, encoded: Encoded, task: str, rows: Ints, spans: Ints, state: State
     ) -> tuple[Floats, OnnxState]:
@@ -174,7 +223,7 @@ class OnnxScorer:
             state = self.select(self.start(encoded, task), rows)
         assert isinstance(state, OnnxState)
         group = memory.group(rows)
-        base = rows * memory.width
+        base = memory.first[rows]
         inputs = {
             "left_gates": memory.left_gates,
             "right_gates": memory.right_gates,
@@ -205,32 +254,60 @@ class OnnxScorer:
 
     # ------------------------------------------------------------ names
 
+    @fitting
     def label(self, encoded: Encoded, task: str, rows: Ints, items: Ints) -> Floats:
         """Log-probabilities over the task's labels."""
         memory = self._memory(encoded, task)
-        places = (rows[:, None] * memory.width + items).T
-        parts: list[Floats] = []
-        for start in range(0, len(rows), ITEMS):
-            inputs = {"label_left": memory.label_left, "label_right": memory.label_right}
-            for name, place in zip(("first", "second", "third"), places, strict=False):
-                inputs[name] = place[start : start + ITEMS]
-            parts += self.sessions.run(f"{task}-labels", inputs)
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.labels(task))))
+        places = (memory.first[rows][:, None] + items).T
+        fixed = {"label_left": memory.label_left, "label_right": memory.label_right}
+        found = np.zeros((len(rows), len(self.labels(task))), np.float32)
+        graph = f"{task}-labels"
+        for part, inputs in self._label_parts(graph, places):
+            (log_probs,) = self.sessions.run(graph, fixed | inputs)
+            check_width(log_probs.shape[1], found.shape[1], f"{task} labels")
+            found[part] = log_probs
+        return found
+
+    def _label_parts(
+        self, graph: str, places: Ints
+    ) -> Iterator[tuple[Ints | slice, dict[str, Ints]]]:
+        """A few items at a time, and what the graph is to be told of them."""
+        if places.size and "slots" in self.sessions.inputs(graph):
+            for group in by_end(places[0], places[1], ENDS):
+                yield (
+                    group.items,
+                    {
+                        "first": places[0, group.items],
+                        "second": places[1, group.items],
+                        "ends": group.ends,
+                        "slots": group.slots,
+                        "places": group.places,
+                    },
+                )
+            return
+        # Splits, and the spans of models that were exported before they were grouped.
+        for start in range(0, places.shape[1], ITEMS):
+            part = slice(start, start + ITEMS)
+            yield part, dict(zip(("first", "second", "third"), places[:, part], strict=False))
 
     def labels(self, task: str) -> Sequence[str]:
         """The names of the task's labels."""
         return self.manifest.labels[task]
 
+    @fitting
     def tags(self, encoded: Encoded) -> Floats | None:
         """Log-probabilities over parts of speech of all tokens of the batch, if there is a head."""
         if not self.manifest.tags:
             return None
         assert isinstance(encoded, OnnxEncoded)
-        tokens = np.zeros_like(encoded.real)
-        tokens[:, :-1] = encoded.real[:, 1:]
-        inputs = {"boundaries": encoded.boundaries, "tokens": np.flatnonzero(tokens)}
+        rows = encoded.boundaries
+        rows = rows if encoded.packed else pack(rows, encoded.real)
+        tokens = np.ones(len(rows), bool)
+        tokens[firsts(encoded.lengths) + encoded.lengths] = False  # after the last token
+        inputs = {"boundaries": rows, "tokens": np.flatnonzero(tokens)}
         (log_probs,) = self.sessions.run("tags", inputs)
         found: Floats = log_probs
+        check_width(found.shape[1], len(self.manifest.tags), "parts of speech")
         return found
 
     def tag_names(self) -> Sequence[str]:

@@ -46,6 +46,11 @@ class Sessions:
             ) from error
         return found
 
+    def inputs(self, name: str) -> frozenset[str]:
+        """The names of what a graph is given."""
+        session = self._open.get(name) or self._start(name)
+        return frozenset(each.name for each in session.get_inputs())
+
     def _start(self, name: str) -> Any:
         with self._lock:
             if name not in self._open:

@@ -14,7 +14,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Windows", "make_windows", "window_starts"]
+from cleft.scorer import Floats
+
+__all__ = ["Windows", "make_windows", "mean_of_pieces", "window_starts"]
 
 Numbers = npt.NDArray[np.int64]
 
@@ -91,3 +93,23 @@ def make_windows(
     ids[np.arange(width) < lengths[:, None]] = list(chain.from_iterable(rows))
     source = np.concatenate([window * width + offset for window, offset in places])
     return Windows(ids=ids, lengths=lengths, source=source, sizes=np.array(sizes, np.int64))
+
+
+def mean_of_pieces(vectors: Floats, sizes: Numbers) -> Floats:
+    """The mean over the pieces of each unit, from the vectors of all pieces.
+
+    >>> mean_of_pieces(np.array([[1.0], [2.0], [4.0]]), np.array([1, 2])).tolist()
+    [[1.0], [3.0]]
+    """
+    starts = np.cumsum(sizes) - sizes
+    words: Floats = vectors[starts]
+    # Most words are one piece: those of two or more are few, and each turn has fewer.
+    more = np.flatnonzero(sizes > 1)
+    if more.size:
+        several, piece = more, 1
+        while more.size:
+            words[more] += vectors[starts[more] + piece]
+            piece += 1
+            more = more[sizes[more] > piece]
+        words[several] /= sizes[several, None].astype(words.dtype)
+    return words

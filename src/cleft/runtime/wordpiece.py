@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-__all__ = ["WordPiece"]
+__all__ = ["MOST_PIECES", "WordPiece"]
 
 CJK = (
     (0x4E00, 0x9FFF),
@@ -30,6 +30,9 @@ trained with have it, not where Unicode has it."""
 CONTROL = frozenset({"Cc", "Cf", "Co", "Cs"})
 SPACE = " "
 LONGEST = 100
+MOST_PIECES = 100
+"""A word is read as its first so many pieces: one of 10,000 marks must not cost what 10,000 words
+cost, since batches and the limits of a server count words."""
 
 
 @lru_cache(maxsize=20_000)

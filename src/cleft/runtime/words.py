@@ -20,7 +20,7 @@ from cleft.runtime.forks import renew_after_fork
 from cleft.runtime.forms import plain_form
 from cleft.runtime.manifest import Manifest, PieceRules
 from cleft.runtime.sessions import Array, Sessions
-from cleft.runtime.wordpiece import WordPiece
+from cleft.runtime.wordpiece import MOST_PIECES, WordPiece
 from cleft.scorer import Floats, Ints
 
 __all__ = ["WordPieces", "WordVectors"]
@@ -28,6 +28,9 @@ __all__ = ["WordPieces", "WordVectors"]
 UNKNOWN, BEGIN, END = 1, 2, 3
 MOST = 50_000
 CHUNK = 2_000
+LONGEST_KEPT = 64
+"""Longer words are rare; remembering them would only fill the memory. Of words with vectors, this
+is the mean: when all together have more characters, all are forgotten."""
 
 
 def form_reader(manifest: Manifest) -> Callable[[str], str]:
@@ -61,6 +64,7 @@ class WordVectors:
         self._form = form_reader(manifest)
         self._sessions = sessions
         self._known: dict[str, int] = {}
+        self._letters = 0
         self._vectors: Floats = np.zeros((0, 0), np.float32)
         self._lock = threading.Lock()
         renew_after_fork(self)
@@ -88,8 +92,11 @@ class WordVectors:
         new = [word for word in words if word not in self._known]
         if not new and self._known:
             return
-        if not self._known or len(self._known) + len(new) > MOST:
+        self._letters += sum(map(len, new))
+        full = len(self._known) + len(new) > MOST or self._letters > LONGEST_KEPT * MOST
+        if not self._known or full:
             self._known = {}
+            self._letters = sum(map(len, words))
             new = list(words)
             marks = self._make([UNKNOWN, BEGIN, END], [[UNKNOWN], [BEGIN], [END]])
             self._vectors = marks
@@ -155,8 +162,9 @@ class WordPieces:
         found = self._known.get(word)
         if found is None:
             form = self._form(word)
-            found = (self._cut(form) or [self._cut.unknown]), casing(form)
+            found = (self._cut(form)[:MOST_PIECES] or [self._cut.unknown]), casing(form)
             if len(self._known) >= MOST:
                 self._known = {}
-            self._known[word] = found
+            if len(word) <= LONGEST_KEPT:
+                self._known[word] = found
         return found

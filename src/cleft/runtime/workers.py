@@ -10,12 +10,13 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any
 
 from cleft.errors import WorkerError
+from cleft.runtime.batches import always
 
 if TYPE_CHECKING:
     from cleft.given import Given
@@ -45,9 +46,15 @@ def _parse(window: list[Given], options: dict[str, Any]) -> list[Sentence]:
 
 
 def parse_in_workers(
-    path: str, windows: Iterable[list[Given]], options: dict[str, Any], *, jobs: int, threads: int
+    path: str,
+    windows: Iterable[list[Given]],
+    options: dict[str, Any],
+    *,
+    jobs: int,
+    threads: int,
+    ready: Callable[[], bool] = always,
 ) -> Iterator[Sentence]:
-    """The results of all windows, in order."""
+    """The results of all windows, in order; all that there are before one waits for more."""
     pool = ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),
@@ -58,7 +65,7 @@ def parse_in_workers(
     try:
         for window in windows:
             waiting.append(pool.submit(_parse, window, options))
-            if len(waiting) >= AHEAD * jobs:
+            while len(waiting) >= AHEAD * jobs or (waiting and not ready()):
                 yield from waiting.popleft().result()
         while waiting:
             yield from waiting.popleft().result()

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate
 from math import isfinite
 
 import numpy as np
 import numpy.typing as npt
 
+from cleft.discourse import DiscourseTree
 from cleft.scorer import Floats, Ints
 from cleft.search.constraints import Constraints
 from cleft.search.decode import Candidate, Decoder
+from cleft.search.growth import Plan, grow_tree, spans_of
 from cleft.search.labels import Labels, choose_labels, runners_up
 from cleft.search.options import SearchOptions
-from cleft.search.results import Parse, Step, Tags, grow, tree_splits
+from cleft.search.record import Record, TagNotes, in_tree_order
+from cleft.search.results import Parse, Step
+from cleft.span import Split
 from cleft.tasks import DiscourseTask, SyntaxTask
-from cleft.tree import Evidence, is_dummy
+from cleft.tree import Tree
 
 __all__ = ["NO_TAG", "Batch", "assemble"]
 
 NO_TAG = "X"
 """The part of speech of a word where none is given and the model has no head for them."""
-
-Items = Sequence[tuple[int, ...]]
 
 
 @dataclass(slots=True)
@@ -41,23 +43,20 @@ class Batch:
     tags: dict[int, Sequence[str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Finalist:
-    """A candidate with what carries a label in its tree, and the labels."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """What carries a label in the trees of some candidates, tree by tree and in preorder.
 
-    candidate: Candidate
-    items: Items
-    labels: Labels
+    Spans for syntax; for discourse splits, in a table of three columns.
+    """
+
+    table: Ints
+    ends: list[int]  # where each tree's items begin, and the last's end
 
     @property
-    def log_prob(self) -> float:
-        """The log-probability of the tree, labels included."""
-        return self.candidate.score + sum(self.labels.log_probs)
-
-    def signature(self) -> tuple[object, ...]:
-        """The same for any two candidates that make the same n-ary tree."""
-        pairs = zip(self.items, self.labels.names, strict=True)
-        return tuple([pair for pair in pairs if not is_dummy(pair[1])])
+    def counts(self) -> Ints:
+        """How many items each tree has."""
+        return np.diff(self.ends)
 
 
 def assemble(
@@ -73,73 +72,136 @@ def assemble(
     """
     if options.n_best > 1:
         candidates = _without_repeats(candidates)
-    items = [
-        task.labelled(len(batch.words[candidate.sentence]), tree_splits(task, candidate))
-        for candidate in candidates
-    ]
+    items = _items(decoder, task, candidates)
     labels = _label(decoder, batch.constraints, candidates, items, options)
-    finalists = [Finalist(*each) for each in zip(candidates, items, labels, strict=True)]
-    finalists = [finalist for finalist in finalists if isfinite(finalist.log_prob)]
+    owner = np.repeat(np.arange(len(candidates)), items.counts)
+    sums = np.bincount(owner, weights=labels.log_probs, minlength=len(candidates)).tolist()
+    totals = [each.score + gained for each, gained in zip(candidates, sums, strict=True)]
+    kept = [number for number, total in enumerate(totals) if isfinite(total)]
     if options.n_best > 1:
-        finalists = _n_best(finalists, options.n_best)
+        kept = _n_best(candidates, items, labels, totals, kept, options.n_best)
+    chosen = [candidates[number] for number in kept]
+    replays = _replay(decoder, chosen, options)
     tags = _tags(decoder, batch, options.alternatives) if isinstance(task, SyntaxTask) else {}
-    replays = _replay(decoder, finalists, options)
-    parses: dict[int, list[Parse]] = {row: [] for row in batch.words}
-    for finalist, (runners, steps) in zip(finalists, replays, strict=True):
-        row = finalist.candidate.sentence
-        parses[row].append(
-            grow(
-                task,
-                candidate=finalist.candidate,
-                words=batch.words[row],
-                tags=tags.get(row),
-                items=finalist.items,
-                labels=finalist.labels,
-                runners=runners,
-                steps=steps,
-            )
+    records = [
+        Record(
+            length=len(batch.words[candidate.sentence]),
+            order=task.order,
+            stops=isinstance(task, DiscourseTask),
+            decisions=candidate.decisions,
+            labels=labels.of(items.ends[number], items.ends[number + 1]),
+            score=candidate.score,
+            log_prob=totals[number],
+            runners=runners,
+            tags=tags[candidate.sentence].notes if tags else None,
         )
-    return {row: found for row, found in parses.items() if found}
+        for number, candidate, (runners, _) in zip(kept, chosen, replays, strict=True)
+    ]
+    trees: list[Tree | DiscourseTree] = []
+    if isinstance(task, SyntaxTask):
+        trees.extend(_syntax_trees(batch, tags, chosen, records))
+    else:
+        trees.extend(_discourse_trees(task, batch, chosen, records))
+    parses: dict[int, list[Parse]] = {}
+    for candidate, record, tree, (_, steps) in zip(chosen, records, trees, replays, strict=True):
+        parse = Parse(
+            tree=tree,
+            log_prob=record.log_prob,
+            split_log_prob=record.score,
+            record=record,
+            steps=steps,
+        )
+        parses.setdefault(candidate.sentence, []).append(parse)
+    return parses
+
+
+def _items(
+    decoder: Decoder, task: SyntaxTask | DiscourseTask, candidates: Sequence[Candidate]
+) -> Items:
+    made = [in_tree_order(each.decisions.table, task.order) for each in candidates]
+    if isinstance(task, SyntaxTask):
+        lengths = [int(decoder.lengths[each.sentence]) for each in candidates]
+        spans = spans_of(lengths, made)
+        return Items(np.stack([spans.left, spans.right], axis=1), spans.ends)
+    splits = [table[table[:, 1] < table[:, 2]] for table in made]
+    table = np.concatenate(splits) if splits else np.zeros((0, 3), np.intp)
+    return Items(table, list(accumulate(map(len, splits), initial=0)))
+
+
+def _syntax_trees(
+    batch: Batch, tags: Mapping[int, Tags], candidates: Sequence[Candidate], records: list[Record]
+) -> list[Tree]:
+    if not records:
+        return []
+    lengths = [record.length for record in records]
+    spans = spans_of(
+        lengths, [in_tree_order(record.decisions.table, record.order) for record in records]
+    )
+    labels = np.concatenate([record.labels.numbers for record in records])
+    plan = Plan.of(lengths, spans, labels, records[0].labels.names)
+    return [
+        grow_tree(plan, number, batch.words[row], tags[row].names, record)
+        for number, (row, record) in enumerate(
+            zip([candidate.sentence for candidate in candidates], records, strict=True)
+        )
+    ]
+
+
+def _discourse_trees(
+    task: DiscourseTask, batch: Batch, candidates: Sequence[Candidate], records: list[Record]
+) -> list[DiscourseTree]:
+    return [
+        task.build(record.derivation, batch.words[candidate.sentence], evidence=record.evidence)
+        for candidate, record in zip(candidates, records, strict=True)
+    ]
 
 
 def _without_repeats(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Each derivation once: greedy's may be in the beam as well."""
-    seen = {(each.sentence, each.decisions.splits): each for each in reversed(candidates)}
+    seen = {(each.sentence, each.decisions.table.tobytes()): each for each in reversed(candidates)}
     return list(seen.values())[::-1]
 
 
-def _n_best(finalists: Sequence[Finalist], count: int) -> list[Finalist]:
+def _n_best(
+    candidates: Sequence[Candidate],
+    items: Items,
+    labels: Labels,
+    totals: Sequence[float],
+    numbers: Sequence[int],
+    count: int,
+) -> list[int]:
     """The best few of each sentence that are different trees, best first."""
-    ranked = sorted(finalists, key=lambda each: (-each.log_prob, -each.candidate.score))
-    trees: dict[int, dict[tuple[object, ...], Finalist]] = {}
-    for finalist in ranked:
-        found = trees.setdefault(finalist.candidate.sentence, {})
+    phrases = labels.phrases()
+    ranked = sorted(numbers, key=lambda each: (-totals[each], -candidates[each].score))
+    trees: dict[int, dict[tuple[bytes, bytes], int]] = {}
+    for number in ranked:
+        found = trees.setdefault(candidates[number].sentence, {})
         if len(found) < count:  # and else not even compare
-            found.setdefault(finalist.signature(), finalist)
-    return [finalist for found in trees.values() for finalist in found.values()]
+            part = slice(items.ends[number], items.ends[number + 1])
+            named = phrases[part]
+            # The same for any two candidates that make the same n-ary tree.
+            key = items.table[part][named].tobytes(), labels.numbers[part][named].tobytes()
+            found.setdefault(key, number)
+    return [number for found in trees.values() for number in found.values()]
 
 
 def _label(
     decoder: Decoder,
     constraints: Mapping[int, Constraints],
     candidates: Sequence[Candidate],
-    items: Sequence[Items],
+    items: Items,
     options: SearchOptions,
-) -> list[Labels]:
-    """The labels of each candidate, all from one question."""
-    ends = list(accumulate(map(len, items), initial=0))
-    if not ends[-1]:
-        return [Labels(names=[], log_probs=[], others=[]) for _ in items]
-    arity = len(next(chain.from_iterable(items)))
-    numbers = chain.from_iterable(chain.from_iterable(items))
-    table = np.fromiter(numbers, np.intp, ends[-1] * arity).reshape(-1, arity)
+) -> Labels:
+    """The labels of all items, from one question."""
+    table = items.table
     sentences = [candidate.sentence for candidate in candidates]
-    rows = np.repeat(np.array(sentences, np.intp), np.diff(ends))
+    rows = np.repeat(np.array(sentences, np.intp), items.counts)
     named = _must_be_named(decoder.lengths, constraints, rows, table)
     places: Ints | None = None
-    if options.n_best > 1:  # hypotheses of a sentence share most of their spans
+    if options.n_best > 1 and len(table):  # hypotheses of a sentence share most of their spans
         size = int(decoder.lengths.max()) + 1
-        keys = np.ravel_multi_index((rows, *table.T), (len(decoder.lengths), *[size] * arity))
+        sides = (len(decoder.lengths), *[size] * table.shape[1])
+        keys = np.ravel_multi_index((rows, *table.T), sides)
         _, first, places = np.unique(keys, return_index=True, return_inverse=True)
         rows, table, named = rows[first], table[first], named[first]
     labels = choose_labels(
@@ -151,11 +213,7 @@ def _label(
         named=named,
         alternatives=options.alternatives,
     )
-    slices = [slice(start, end) for start, end in pairwise(ends)]
-    if places is None:
-        return [labels.of(part) for part in slices]
-    flat = places.tolist()
-    return [labels.of(flat[part]) for part in slices]
+    return labels if places is None else labels.at(places)
 
 
 def _must_be_named(
@@ -170,46 +228,48 @@ def _must_be_named(
     return named
 
 
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The parts of speech of one sentence, and what a model thought of them."""
+
+    names: Sequence[str]
+    notes: TagNotes | None = None
+
+
 def _tags(decoder: Decoder, batch: Batch, alternatives: int) -> dict[int, Tags]:
     """The parts of speech of each sentence: the caller's, the model's, or none."""
-    tags = {row: Tags(names=names) for row, names in batch.tags.items()}
+    tags = {row: Tags(names) for row, names in batch.tags.items()}
     missing = [row for row in batch.words if row not in tags]
     log_probs = decoder.scorer.tags(decoder.encoded) if missing else None
     if log_probs is None:
-        return tags | {row: Tags(names=[NO_TAG] * len(batch.words[row])) for row in missing}
+        return tags | {row: Tags([NO_TAG] * len(batch.words[row])) for row in missing}
     names = decoder.scorer.tag_names()
     best = log_probs.argmax(axis=1)
-    chances = np.exp(log_probs[np.arange(len(best)), best]).tolist()
-    others: list[list[tuple[int, float]]] = [[]] * len(best)
-    if alternatives:
-        others = runners_up(log_probs, best, alternatives)
-    chosen = best.tolist()
+    chances = np.exp(log_probs[np.arange(len(best)), best])
+    others = runners_up(log_probs, best, alternatives) if alternatives else []
+    chosen = [names[number] for number in best.tolist()]
     ends = list(accumulate(decoder.lengths.tolist(), initial=0))
     for row in missing:
         part = slice(ends[row], ends[row + 1])
-        evidence = [
-            Evidence(label=chance, labels=tuple([(names[tag], share) for tag, share in rest]))
-            for chance, rest in zip(chances[part], others[part], strict=True)
-        ]
-        tags[row] = Tags(names=[names[tag] for tag in chosen[part]], evidence=evidence)
+        rest = [tuple([(names[tag], share) for tag, share in line]) for line in others[part]]
+        tags[row] = Tags(chosen[part], TagNotes(chances[part].copy(), rest))
     return tags
 
 
-Runners = list[tuple[tuple[int, float], ...]]
+Found = list[tuple[tuple[int, float], ...]]
 
 
 def _replay(
-    decoder: Decoder, finalists: Sequence[Finalist], options: SearchOptions
-) -> list[tuple[Runners, tuple[Step, ...]]]:
+    decoder: Decoder, candidates: Sequence[Candidate], options: SearchOptions
+) -> list[tuple[Found, tuple[Step, ...]]]:
     """The runner-up boundaries and the steps of each tree, as far as they are asked for.
 
     Of a step's distribution no more is kept than that: all of them together
     are as many numbers as a sentence has tokens, squared.
     """
     if not (options.alternatives or options.trace):
-        return [([], ())] * len(finalists)
-    candidates = [finalist.candidate for finalist in finalists]
-    runners: list[Runners] = [[] for _ in candidates]
+        return [([], ())] * len(candidates)
+    runners: list[Found] = [[] for _ in candidates]
     steps: list[list[Step]] = [[] for _ in candidates]
     for numbers, step, said in decoder.replay(candidates):
         here = [candidates[number] for number in numbers]
@@ -227,8 +287,7 @@ def _runners(
     decoder: Decoder, candidates: Sequence[Candidate], step: int, said: Floats, count: int
 ) -> list[list[tuple[int, float]]]:
     """The next best boundaries of one step of some candidates."""
-    splits = np.array([candidate.decisions.splits[step] for candidate in candidates], np.intp)
-    left, split, right = splits.T
+    left, split, right = np.stack([each.decisions.table[step] for each in candidates], axis=1)
     sentence = np.array([candidate.sentence for candidate in candidates], np.intp)
     return runners_up(decoder.masks.apply(said, sentence, left, right), split, count)
 
@@ -237,7 +296,7 @@ def _step(decoder: Decoder, candidate: Candidate, step: int, said: Floats) -> St
     made = candidate.decisions
     boundaries = int(decoder.lengths[candidate.sentence]) + 1
     return Step(
-        split=made.splits[step],
-        probability=float(np.exp(made.log_probs[step])),
+        split=Split(*made.table[step].tolist()),
+        probability=float(np.exp(made.scores[step])),
         distribution=np.exp(said[:boundaries]),
     )

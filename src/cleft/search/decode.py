@@ -16,8 +16,8 @@ from cleft.scorer import Encoded, Floats, Ints, Scorer, State
 from cleft.search.beam import Beam, advance, first_of_sentence
 from cleft.search.breadth import make_history
 from cleft.search.constraints import LOWEST, Masks
-from cleft.search.history import NONE, Decisions, Scores
-from cleft.span import Span, Split
+from cleft.search.history import Decisions, Scores
+from cleft.span import Span
 
 __all__ = ["Candidate", "Decoder", "Statistics"]
 
@@ -85,30 +85,38 @@ class Decoder:
         count = len(sentences)
         if count == 1 and not self.masks.constrained and self.order == "depth-first":
             return [self._greedy_alone(int(sentences[0]))]
-        # One more place than there are sentences: what finished rows do goes there.
-        scores, ends = np.zeros(count + 1), np.full(count + 1, NONE, np.intp)
-        place = np.flatnonzero(self.lengths[sentences] > 1)
-        history = make_history(self.order, 2 * int(self.lengths[sentences].sum()))
-        beam = Beam.start(history, sentences[place], self.lengths[sentences[place]])
-        state = self._start(beam.sentence)
-        while len(beam):
-            log_probs, state = self._split(beam.sentence, beam.left, beam.right, state)
+        lengths = self.lengths[sentences]
+        history = make_history(self.order, int(lengths.sum()) + 2 * count)
+        place = np.flatnonzero(lengths > 1)
+        sentence, right = sentences[place], lengths[place]
+        left, waiting, last = np.zeros((3, len(place)), np.intp)
+        state = self._start(sentence)
+        made: list[Ints] = [place[:0]]  # whose decisions the history has, step by step
+        while len(place):
+            log_probs, state = self._split(sentence, left, right, state)
             self.statistics.greedy_calls += 1
-            self.statistics.greedy_rows += len(beam)
-            before = beam
-            beam = _take_best(beam, log_probs)
-            done = np.flatnonzero(beam.right == 0)
-            if not done.size:
+            self.statistics.greedy_rows += len(place)
+            split = log_probs.argmax(axis=1)
+            gain = log_probs[np.arange(len(split)), split]
+            before = left, right
+            made.append(place)
+            last, left, right, waiting = history.split(
+                left, split, right, log_prob=gain, parent=last, waiting=waiting
+            )
+            if right.all():
                 continue
-            scores[place[done]], ends[place[done]] = beam.score[done], beam.last[done]
+            # A finished row stays for a while and says its last again, to nobody.
+            done = np.flatnonzero(right == 0)
+            place = place.copy()
             place[done] = count
-            beam.left[done], beam.right[done] = before.left[done], before.right[done]
+            left[done], right[done] = before[0][done], before[1][done]
             keep = np.flatnonzero(place < count)
-            if SPARE * (len(beam) - len(keep)) >= len(beam):
-                beam, place = beam.take(keep), place[keep]
-                if len(beam):
+            if SPARE * (len(place) - len(keep)) >= len(place):
+                place, sentence, left, right = place[keep], sentence[keep], left[keep], right[keep]
+                waiting, last = waiting[keep], last[keep]
+                if len(place):
                     state = self.scorer.select(state, keep)
-        return _candidates(sentences, scores[:count], history.decisions(ends[:count]))
+        return _candidates(sentences, history.shared(np.concatenate(made), count))
 
     def _greedy_alone(self, sentence: int) -> Candidate:
         """The same for one free sentence: numbers are faster than arrays of one."""
@@ -126,12 +134,12 @@ class Decoder:
             legal = answer[0, left + 1 : right + self.masks.stops]
             best = int(legal.argmax())
             boundary = left + 1 + best
-            splits.append(Split(left, boundary, right))
+            splits.append((left, boundary, right))
             log_probs.append(max(float(legal[best]), LOWEST))
             score += log_probs[-1]
             if boundary < right:
                 stack += [half for half in reversed(span.at(boundary)) if half.width > 1]
-        made = Decisions(tuple(splits), tuple(log_probs))
+        made = Decisions(np.array(splits, np.intp).reshape(-1, 3), np.array(log_probs))
         return Candidate(sentence=sentence, score=score, decisions=made)
 
     def beam(
@@ -168,9 +176,8 @@ class Decoder:
             if len(beam) and not _identity(parents, len(live)):
                 state = self.scorer.select(state, parents)
         sentence = np.concatenate([part.sentence for part in finished])
-        score = np.concatenate([part.score for part in finished])
         last = np.concatenate([part.last for part in finished])
-        return _candidates(sentence, score, history.decisions(last))
+        return _candidates(sentence, history.decisions(last))
 
     def replay(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Ints, int, Floats]]:
         """What the pointer said at each step of finished hypotheses.
@@ -181,13 +188,13 @@ class Decoder:
         that take it, the step's number, and (candidates, boundaries).
         """
         sentences = np.array([candidate.sentence for candidate in candidates], np.intp)
-        splits = [candidate.decisions.splits for candidate in candidates]
-        steps = np.array([len(path) for path in splits], np.intp)
+        tables = [candidate.decisions.table for candidate in candidates]
+        steps = np.array([len(table) for table in tables], np.intp)
         here = np.flatnonzero(steps)
         state = self._start(sentences[here])
         step = 0
         while len(here):
-            spans = np.array([splits[row][step].span for row in here], np.intp)
+            spans = np.stack([tables[row][step, ::2] for row in here])
             log_probs, state = self.scorer.split(
                 self.encoded, self.task, sentences[here], spans, state
             )
@@ -214,24 +221,6 @@ class Decoder:
         return self.masks.apply(log_probs, sentence, left, right), state
 
 
-def _take_best(beam: Beam, log_probs: Floats) -> Beam:
-    """Every hypothesis with its best split: `advance` for a width of 1, without the sorting."""
-    split = log_probs.argmax(axis=1)
-    gain = log_probs[np.arange(len(split)), split]
-    ids, left, right, waiting = beam.history.split(
-        beam.left, split, beam.right, log_prob=gain, parent=beam.last, waiting=beam.waiting
-    )
-    return Beam(
-        history=beam.history,
-        sentence=beam.sentence,
-        score=beam.score + gain,
-        left=left,
-        right=right,
-        waiting=waiting,
-        last=ids,
-    )
-
-
 def _settle(beam: Beam, parents: Ints, best_only: bool, early: bool) -> tuple[Beam, Beam, Ints]:
     """Take the sentences that are decided out of the beam: what they found, what goes on."""
     first = first_of_sentence(beam.sentence)
@@ -251,10 +240,8 @@ def _identity(rows: Ints, size: int) -> bool:
     return len(rows) == size and bool((rows == np.arange(size)).all())
 
 
-def _candidates(sentences: Ints, scores: Scores, decisions: Sequence[Decisions]) -> list[Candidate]:
+def _candidates(sentences: Ints, decisions: Sequence[Decisions]) -> list[Candidate]:
     return [
-        Candidate(sentence=sentence, score=score, decisions=made)
-        for sentence, score, made in zip(
-            sentences.tolist(), scores.tolist(), decisions, strict=True
-        )
+        Candidate(sentence=sentence, score=sum(made.scores.tolist(), 0.0), decisions=made)
+        for sentence, made in zip(sentences.tolist(), decisions, strict=True)
     ]

@@ -10,7 +10,9 @@ beam is reordered.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -27,12 +29,22 @@ NONE = 0
 """The decision that stands for no decision: its right half is the empty span (0, 0)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
     """The decisions of one hypothesis, first to last, with their log-probabilities."""
 
-    splits: tuple[Split, ...]
-    log_probs: tuple[float, ...]
+    table: Ints  # (decisions, 3): left, split, right
+    scores: Scores
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The decisions as splits."""
+        return tuple([Split(*row) for row in self.table.tolist()])
+
+    @property
+    def log_probs(self) -> tuple[float, ...]:
+        """The log-probability of each."""
+        return tuple(self.scores.tolist())
 
 
 class History:
@@ -89,7 +101,7 @@ class History:
         next_left = np.where(wide_left, left, split)
         next_right = np.where(wide_left, split, right)
         after = np.where(wide_left & wide_right, ids, waiting)
-        ended = np.flatnonzero(~(wide_left | wide_right))
+        (ended,) = (~(wide_left | wide_right)).nonzero()
         if ended.size:
             due = waiting[ended]
             next_left[ended] = self._split[due]
@@ -132,13 +144,23 @@ class History:
             steps.append(current)
             current = self._parent[current]
         if not steps:
-            return [Decisions((), ()) for _ in range(len(last))]
+            return self.paths(last[:0], [0] * len(last))
         table = np.stack(steps[::-1], axis=1)  # (hypotheses, steps), NONE before the first
-        skip = (table == NONE).sum(axis=1).tolist()
-        splits = np.stack([self._left[table], self._split[table], self._right[table]], axis=2)
+        made = table != NONE
+        return self.paths(table[made], made.sum(axis=1).tolist())
+
+    def shared(self, owners: Ints, count: int) -> list[Decisions]:
+        """All decisions by owner, below `count`: the owner of each is given in the order made."""
+        order = np.argsort(owners, kind="stable")
+        counts = np.bincount(owners, minlength=count)[:count].tolist()
+        return self.paths(order[: sum(counts)] + 1, counts)
+
+    def paths(self, numbers: Ints, counts: Sequence[int]) -> list[Decisions]:
+        """The decisions with these numbers, so many for each hypothesis."""
+        table = np.stack([self._left[numbers], self._split[numbers], self._right[numbers]], axis=1)
+        scores = self._log_prob[numbers]
+        # Copies, for a tree that is kept is not to keep a whole batch.
         return [
-            Decisions(tuple(map(Split._make, row[gap:])), tuple(log_probs[gap:]))
-            for gap, row, log_probs in zip(
-                skip, splits.tolist(), self._log_prob[table].tolist(), strict=True
-            )
+            Decisions(table[start:end].copy(), scores[start:end].copy())
+            for start, end in pairwise(accumulate(counts, initial=0))
         ]

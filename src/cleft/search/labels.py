@@ -7,6 +7,7 @@ named, in one question to the scorer (or a few, where there are very many).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -22,27 +23,49 @@ CHUNK = 16_384
 """How many items one question holds at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Others = list[tuple[tuple[str, float], ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """One label an item: its name, its log-probability, and the next best."""
+    """One label an item: its number among `names`, its log-probability, and the next best.
 
-    names: list[str]
-    log_probs: list[float]
-    others: list[tuple[tuple[str, float], ...]]
+    `others` is empty if none were asked for.
+    """
 
-    def of(self, places: slice | list[int]) -> Labels:
+    names: tuple[str, ...]
+    numbers: Ints
+    log_probs: Floats
+    others: Others
+
+    def of(self, start: int, end: int) -> Labels:
         """The labels of some of the items."""
-        if isinstance(places, slice):
-            return Labels(
-                names=self.names[places],
-                log_probs=self.log_probs[places],
-                others=self.others[places],
-            )
+        # Copies, for a tree that is kept is not to keep a whole batch.
         return Labels(
-            names=[self.names[place] for place in places],
-            log_probs=[self.log_probs[place] for place in places],
-            others=[self.others[place] for place in places],
+            names=self.names,
+            numbers=self.numbers[start:end].copy(),
+            log_probs=self.log_probs[start:end].copy(),
+            others=self.others[start:end],
         )
+
+    def at(self, places: Ints) -> Labels:
+        """The labels of these items, in this order."""
+        return Labels(
+            names=self.names,
+            numbers=self.numbers[places],
+            log_probs=self.log_probs[places],
+            others=[self.others[place] for place in places] if self.others else [],
+        )
+
+    def phrases(self) -> npt.NDArray[np.bool_]:
+        """Which items have a label that is no dummy."""
+        found: npt.NDArray[np.bool_] = ~_dummies(self.names)[self.numbers]
+        return found
+
+
+@lru_cache(maxsize=64)
+def _dummies(names: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    return np.array([is_dummy(name) for name in names], bool)
 
 
 def choose_labels(
@@ -59,29 +82,28 @@ def choose_labels(
 
     Where `named` is true the item must be a phrase: dummy labels are masked.
     """
-    names = list(scorer.labels(task))
-    dummies = np.array([is_dummy(name) for name in names], bool)
-    if dummies.all():
+    names = tuple(scorer.labels(task))
+    dummies = _dummies(names)
+    if len(rows) and dummies.all():
         raise ModelError(
             f"the model has no label for {task} but the dummy", hint="use a model trained for it"
         )
-    found = Labels(names=[], log_probs=[], others=[])
+    numbers, gains = np.zeros(len(rows), np.intp), np.zeros(len(rows))
+    others: Others = []
     for start in range(0, len(rows), CHUNK):
         part = slice(start, start + CHUNK)
         log_probs = np.maximum(scorer.label(encoded, task, rows[part], items[part]), LOWEST)
         if dummies.any():
-            log_probs[named[part, None] & dummies] = -np.inf
+            log_probs[np.ix_(named[part], dummies)] = -np.inf
         best = log_probs.argmax(axis=1)
-        found.names.extend(names[index] for index in best.tolist())
-        found.log_probs.extend(log_probs[np.arange(len(best)), best].tolist())
+        numbers[part] = best
+        gains[part] = log_probs[np.arange(len(best)), best]
         if alternatives:
-            found.others.extend(
+            others.extend(
                 tuple((names[index], chance) for index, chance in line)
                 for line in runners_up(log_probs, best, alternatives)
             )
-    if not alternatives:
-        found.others.extend([()] * len(rows))
-    return found
+    return Labels(names=names, numbers=numbers, log_probs=gains, others=others)
 
 
 def runners_up(log_probs: Floats, chosen: Ints, count: int) -> list[list[tuple[int, float]]]:

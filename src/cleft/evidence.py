@@ -1,0 +1,37 @@
+"""What a model thought of the nodes of a tree: probabilities and runners-up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+__all__ = ["Evidence", "Thoughts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a model thought of one node: probabilities and runners-up.
+
+    `label` and `split` are the probabilities of the node's own label and of
+    the split (or splits) that made its children; `labels` and `splits` are the
+    best alternatives to them, best first. The root also has the log-probability
+    of the whole tree, and of its splits alone.
+
+    >>> Evidence(label=0.9, labels=(("NP", 0.08),)).labels[0]
+    ('NP', 0.08)
+    """
+
+    label: float | None = None
+    split: float | None = None
+    labels: tuple[tuple[str, float], ...] = ()
+    splits: tuple[tuple[int, float], ...] = ()
+    log_prob: float | None = None
+    split_log_prob: float | None = None
+
+
+class Thoughts(Protocol):
+    """The evidence of all nodes of a tree, kept together until somebody asks for a node's."""
+
+    def of(self, number: int) -> Evidence | None:
+        """The evidence of the node with this number."""
+        ...
