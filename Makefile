@@ -5,13 +5,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test test-all test-browser lint format bench pictures clean
+.PHONY: help demo test test-all test-browser torture fuzz faults lint format bench pictures clean
 
 help:
 	@echo "make demo      show what cleft does"
 	@echo "make test      lint, types and all tests (sampled on real treebanks)"
 	@echo "make test-all  the same on every tree of every treebank in ../shared"
 	@echo "make test-browser  the page in a real browser (installs chromium, fetches axe-core)"
+	@echo "make torture   the whole torture corpus through every door (half an hour)"
+	@echo "make fuzz      wrong files, models and requests for FUZZ_MINUTES=5 minutes"
+	@echo "make faults    full disks, kills and damaged files in the middle of real work"
 	@echo "make bench     speed, as ratios against named baselines"
 	@echo "make pictures  draw the pictures of the documentation anew (needs chromium)"
 
@@ -53,6 +56,19 @@ test-browser: .venv/dev .venv/axe/package/axe.min.js
 
 test-all: .venv/dev
 	CLEFT_TEST_ALL=1 $(BIN)/pytest --numprocesses 2 -m shared -rA
+
+# Every door in a process of its own; docs/reliability.md quotes what it writes.
+torture: .venv/dev
+	$(BIN)/python -m tests.torture.run
+
+FUZZ_MINUTES ?= 5
+FUZZ_JOBS ?= 2
+fuzz: .venv/dev
+	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES) --jobs $(FUZZ_JOBS) \
+		--output benchmarks/results/fuzz.json
+
+faults: .venv/dev
+	$(BIN)/pytest tests/faults -m "slow or not slow"
 
 # MODELS="--model NAME=DIR ..." also measures models beside their peers (benchmarks/README.md).
 bench: .venv/dev

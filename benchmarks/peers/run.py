@@ -207,14 +207,32 @@ def hard_inputs(parser: Parser, plan: Plan) -> dict[str, Any]:
     return dict(zip(HARD_INPUTS, results, strict=True))
 
 
-def torture(parser: Parser, inputs: Path, timeout: int = 1800) -> list[dict[str, Any]]:
-    """One result an input; a process that dies is started again after that input."""
+def torture(
+    parser: Parser,
+    inputs: Path,
+    timeout: int = 1800,
+    *,
+    allowed: int = 60,
+    budget: float | None = None,
+) -> list[dict[str, Any]]:
+    """One result an input; a process that dies is started again after that input.
+
+    `allowed` is the seconds that an input may take, `budget` those of all
+    processes together: what is not reached in it has the status `not tried`.
+    """
     count = sum(1 for line in inputs.read_text(encoding="utf-8").split("\n") if line)
     results: list[dict[str, Any]] = []
+    end = time.monotonic() + budget if budget else None
     while len(results) < count:
-        found = call(parser, "torture", timeout, inputs=inputs, skip=len(results))
+        left = int(end - time.monotonic()) if end else timeout
+        if left < 1:
+            rest = range(len(results), count)
+            return [*results, *({"index": index, "status": "not tried"} for index in rest)]
+        options = {"inputs": inputs, "skip": len(results), "allowed": allowed}
+        found = call(parser, "torture", min(left, timeout), **options)
         results += [one for one in found if "index" in one]
-        if len(results) < count:
+        late = end is not None and time.monotonic() >= end
+        if len(results) < count and not late:
             problem = only(found).get("error", "the process died")
             results.append({"index": len(results), "status": "crash", "error": problem})
     return results

@@ -7,7 +7,6 @@ OMP_NUM_THREADS, which run.py sets.
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ class Cleft(Driver):
     def parse(self, sentences: list[Sentence], batch: int) -> list[Any]:
         """Parse tokens."""
         # The size of batches is no option of the parser's: users need not choose it.
-        self.module.plan = partial(self.plan, tokens=batch)
+        self.module.plan = lambda lengths, *_: self.plan(lengths, tokens=batch)
         tags = [one.tags for one in sentences] if "CLEFT_BENCH_TAGS" in os.environ else None
         words = [one.words for one in sentences]
         found = self.parser.parse_tokens(words, task="syntax", beam=self.beam, tags=tags)

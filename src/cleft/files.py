@@ -19,10 +19,14 @@ from typing import IO, TextIO
 
 from cleft.errors import InputError, OutputError, Place
 
-__all__ = ["STREAM", "lines", "read_text", "source_name", "writing"]
+__all__ = ["LONGEST_LINE", "STREAM", "lines", "read_text", "source_name", "writing"]
 
 STREAM = "-"
 """The name of standard input and output."""
+
+
+LONGEST_LINE = 1 << 28
+"""Bytes of a line: a small packed file may hold a line that is larger than all memory."""
 
 
 def source_name(path: str | Path) -> str:
@@ -45,11 +49,17 @@ def lines(path: str | Path) -> Iterator[str]:
         while True:
             number += 1
             try:
-                raw = stream.readline()
+                raw = stream.readline(LONGEST_LINE + 1)
             except (OSError, EOFError, zlib.error) as error:
                 raise InputError(f"cannot be read: {error}", where=source_name(path)) from error
             if not raw:
                 return
+            if len(raw) > LONGEST_LINE:
+                raise InputError(
+                    f"a line of more than {LONGEST_LINE >> 20} MB",
+                    where=Place(source_name(path), number),
+                    hint="is it text at all?",
+                )
             yield _decode(raw, path, number)
 
 
@@ -74,9 +84,8 @@ def _decode(raw: bytes, path: str | Path, number: int) -> str:
 @contextmanager
 def _reading(path: str | Path) -> Iterator[IO[bytes]]:
     if str(path) == STREAM:
-        if sys.stdin is None:
-            raise InputError("it is closed", where="standard input", hint="name a file")
-        yield sys.stdin.buffer
+        with _standard_input() as given:
+            yield given
         return
     try:
         stream: IO[bytes] = open(path, "rb")  # noqa: SIM115 - closed below
@@ -95,6 +104,20 @@ def _reading(path: str | Path) -> Iterator[IO[bytes]]:
                 yield unpacked  # type: ignore[misc]
         else:
             yield stream
+
+
+@contextmanager
+def _standard_input() -> Iterator[IO[bytes]]:
+    if sys.stdin is None:
+        raise InputError("it is closed", where="standard input", hint="name a file")
+    try:
+        number = sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError):  # a program has put something else in its place
+        yield sys.stdin.buffer
+        return
+    # A buffer of our own: the interpreter cannot end while a thread waits for that of sys.stdin.
+    with open(number, "rb", closefd=False) as stream:
+        yield stream
 
 
 @contextmanager

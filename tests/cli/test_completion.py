@@ -106,6 +106,48 @@ def test_the_shell_finds_no_fault_in_its_script(scripts, shell):
     assert (run.returncode, run.stderr) == (0, "")
 
 
+def offered_by_fish(script: Path, line: str, folder: Path) -> list[str]:
+    code = f"source {shlex.quote(str(script))}; complete -C {shlex.quote(line)}"
+    command = ["fish", "--no-config", "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    assert run.stderr == ""
+    return [each.partition("\t")[0] for each in run.stdout.splitlines()]
+
+
+def offered_by_zsh(script: Path, line: str, folder: Path) -> list[str]:
+    command = ["zsh", "-f", Path(__file__).with_name("offers.zsh"), script, line]
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=folder, timeout=120
+    )
+    assert run.stderr == ""
+    return [each.replace("\\ ", " ") for each in run.stdout.splitlines()]
+
+
+LINES = {
+    "cleft eva": ["evaluate"],
+    "cleft --v": ["--version"],
+    "cleft convert --rel": ["--relations"],
+    "cleft convert --relations ": ["coarse", "fine"],
+    "cleft convert --relations=c": ["coarse"],
+    "cleft completion ": ["bash", "fish", "zsh"],
+    "cleft draw go": ["gold trees.mrg"],
+    "cleft draw x.mrg -o go": ["gold trees.mrg"],
+    "cleft evaluate --beam ": [],
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("shell", ["fish", "zsh"])
+def test_other_shells_offer_the_same(scripts, tmp_path, shell, line):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not here")
+    (tmp_path / "gold trees.mrg").write_text("")
+    (tmp_path / "other.mrg").write_text("")
+    offered = {"fish": offered_by_fish, "zsh": offered_by_zsh}[shell]
+    found = [each.removeprefix("--relations=") for each in offered(scripts[shell], line, tmp_path)]
+    assert sorted(set(found)) == LINES[line]
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_quotes_are_balanced(scripts, shell):
     for line in scripts[shell].read_text(encoding="utf-8").splitlines():

@@ -46,6 +46,12 @@ def test_one_tree_is_written_as_svg(trees: Path, tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8") == svg(Tree.from_brackets(TWO))
 
 
+@pytest.mark.parametrize("width", ["0", "-80"])
+def test_a_width_of_nothing_is_refused_rather_than_passed_over(trees: Path, width: str) -> None:
+    with pytest.raises(UsageError, match=f"--width {width}: expected at least 1"):
+        run(str(trees), "--width", width)
+
+
 def test_theme_and_width_are_taken(trees: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.svg"
     run(str(trees), "--number", "1", "-o", str(target), "--theme", "dark", "--width", "500")

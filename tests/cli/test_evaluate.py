@@ -347,3 +347,23 @@ def test_discourse_trees_of_other_words_are_not_scored(tmp_path, capsys):
     predicted.write_text(line % "q")
     assert main(["evaluate", str(gold), str(predicted), "--json"]) == 2
     assert "gold has the text 'ab' where predicted has 'qb'" in capsys.readouterr().err
+
+
+def test_json_lines_from_a_pipe_are_asked_for_by_name(run, discourse, gold, monkeypatch):
+    line = Path(discourse[0]).read_bytes()
+
+    def piped():
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line)))
+
+    piped()
+    code, _, said = run(discourse[0], "-", "--relations", "fine")
+    assert code == 2
+    assert "different tasks" in said
+    assert "--format" in said
+    piped()
+    code, _, said = run(gold, "-", "--relations", "fine")
+    assert code == 2
+    assert "--relations is for discourse" in said
+    assert "--format" in said
+    piped()
+    assert run(discourse[0], "-", "--relations", "fine", "--format", "jsonl")[0] == 0

@@ -91,6 +91,26 @@ def test_dependencies_come_back_as_the_trees_they_were_made_of(
         assert read_rsd(path).trees == read_rs3(path.with_suffix(".rs4")).trees, path
 
 
+@pytest.mark.shared
+def test_dependencies_without_levels_tell_most_of_the_tree(
+    discourse: Path, everything: bool, tmp_path: Path
+) -> None:
+    """docs/formats-rst.md says how much."""
+    path, found, gold = tmp_path / "blank.rsd", 0, 0
+    for each in chosen(sorted(discourse.glob("gum/*/*.rsd")), everything):
+        rows = [line.split("\t") for line in each.read_text(encoding="utf-8").splitlines()]
+        blank = ["\t".join([*row[:2], "_", *row[3:]]) for row in rows]
+        path.write_text("\n".join(blank) + "\n", encoding="utf-8")
+        trees, expected = read_rsd(path).trees, read_rs3(each.with_suffix(".rs4")).trees
+        assert trees != expected, each
+        spans = [
+            {row.span for row in placed(one) if not row.node.is_leaf} for one in (trees, expected)
+        ]
+        found, gold = found + len(spans[0] & spans[1]), gold + len(spans[1])
+    share = 100 * found / gold
+    assert round(share, 1) == 86.5 if everything else 80 < share < 93
+
+
 def lines_by_document(folder: Path) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for path in sorted(folder.glob("sentences-*.jsonl")):

@@ -71,9 +71,14 @@ def test_broken_models_are_clear_errors(tmp_path, both):
         load_model(tmp_path / "none")
 
 
+def counted(step: int) -> dict[str, object]:
+    """What a run counts, at a step."""
+    return {"epoch": 0, "done": 0, "step": step, "best": {}, "seconds": 0.0, "recipe": {}}
+
+
 def test_a_checkpoint_replaces_the_one_before_it(tmp_path):
     for step in (1, 2):
-        save_checkpoint(tmp_path, {"a": torch.full((2,), float(step))}, {"step": step})
+        save_checkpoint(tmp_path, {"a": torch.full((2,), float(step))}, counted(step))
     tensors, counters = load_checkpoint(tmp_path)
     assert tensors["a"].tolist() == [2.0, 2.0]
     assert counters["step"] == 2
@@ -81,14 +86,14 @@ def test_a_checkpoint_replaces_the_one_before_it(tmp_path):
 
 
 def test_a_crash_while_writing_leaves_the_old_checkpoint_whole(tmp_path, monkeypatch):
-    save_checkpoint(tmp_path, {"a": torch.ones(2)}, {"step": 1})
+    save_checkpoint(tmp_path, {"a": torch.ones(2)}, counted(1))
 
     def crash(*_):
         raise OSError("disk full")
 
     monkeypatch.setattr("cleft.nn.checkpoint.save_file", crash)
     with pytest.raises(OutputError, match="disk full"):
-        save_checkpoint(tmp_path, {"a": torch.zeros(2)}, {"step": 2})
+        save_checkpoint(tmp_path, {"a": torch.zeros(2)}, counted(2))
     tensors, counters = load_checkpoint(tmp_path)
     assert counters["step"] == 1
     assert tensors["a"].tolist() == [1.0, 1.0]

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("starlette")
+pytest.importorskip("starlette", reason="the server needs the extra cleft[serve]")
+pytest.importorskip("uvicorn", reason="the server needs the extra cleft[serve]")
 
 from tests.server.running import Running, in_thread
 

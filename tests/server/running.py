@@ -17,6 +17,7 @@ import uvicorn
 
 from cleft.server.app import create_app
 from cleft.server.engines import load_engines
+from cleft.server.protocol import Protocol
 from cleft.server.run import bind
 from cleft.server.settings import Settings
 from tests.runtime.models import model
@@ -82,14 +83,16 @@ class Running:
 
 
 @contextmanager
-def in_thread(settings: Settings | None = None, *kinds: str) -> Iterator[Running]:
+def in_thread(
+    settings: Settings | None = None, *kinds: str, protocol: type[Protocol] = Protocol
+) -> Iterator[Running]:
     """A server in this process, so that a test can look at its parts."""
     settings = settings or Settings()
     engines = load_engines([model(kind) for kind in kinds or ("lstm",)], capacity=settings.queue)
     app = create_app(engines, settings)
     listener = bind("127.0.0.1", 0)
     config = uvicorn.Config(
-        app, http="h11", ws="none", log_config=None, access_log=False, proxy_headers=False
+        app, http=protocol, ws="none", log_config=None, access_log=False, proxy_headers=False
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

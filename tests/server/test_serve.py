@@ -1,6 +1,5 @@
 """`cleft serve` as a user runs it: it starts, says where, and ends in good order."""
 
-import http.client
 import json
 import os
 import signal
@@ -15,11 +14,20 @@ import pytest
 from cleft.cli import main
 from cleft.server.run import bind
 from tests.runtime.models import model
-from tests.server.running import SENTENCE, Running, in_process
+from tests.server.running import SENTENCE, Running, in_process, wait_for
+from tests.server.test_limits import answered, head
 
 
 def serve(*arguments: object) -> int:
     return main(["serve", *map(str, arguments)])
+
+
+def listens(server: Running) -> bool:
+    try:
+        server.connect().close()
+    except OSError:
+        return False
+    return True
 
 
 def test_sigterm_finishes_what_is_under_way_and_ends_with_0(tmp_path: Path) -> None:
@@ -29,15 +37,18 @@ def test_sigterm_finishes_what_is_under_way_and_ends_with_0(tmp_path: Path) -> N
     with in_process(*arguments) as (server, process):
         assert server.host == "127.0.0.1"
         assert server.post("/v1/parse", {"text": "a"}).status == 401
-        body = {"tokens": [SENTENCE] * 150, "beam": 4}
-        connection = http.client.HTTPConnection(server.host, server.port, timeout=60)
-        headers = {"Content-Type": "application/json", "Authorization": "Bearer secret"}
-        connection.request("POST", "/v1/parse", json.dumps(body), headers)
-        time.sleep(0.3)  # it is in the queue, and takes longer than that
+        body = json.dumps({"tokens": [SENTENCE] * 150, "beam": 4}).encode()
+        connection = server.connect()
+        sure = "\r\nAuthorization: Bearer secret\r\nExpect: 100-continue"
+        connection.sendall(head(len(body), sure))
+        # The server says so when it begins to read the body: then the request is under way.
+        assert connection.recv(1000).startswith(b"HTTP/1.1 100 ")
         process.send_signal(signal.SIGTERM)
-        answer = connection.getresponse()
-        assert answer.status == 200
-        assert len(json.loads(answer.read())["sentences"]) == 150
+        wait_for(lambda: not listens(server))
+        connection.sendall(body)
+        start, _, found = answered(connection).partition(b"\r\n\r\n")
+        assert start.startswith(b"HTTP/1.1 200 ")
+        assert len(json.loads(found)["sentences"]) == 150
         connection.close()
         assert process.wait(30) == 0
         with pytest.raises(OSError):  # noqa: PT011 - refused or reset

@@ -13,7 +13,9 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 import cleft
 from cleft.errors import CleftError
@@ -39,6 +41,18 @@ COMMANDS = (
 )
 
 
+EPILOG = """\
+exit codes
+  0    done
+  1    done, but the answer is no: a sentence without a tree, a model that fails its
+       check, an evaluation that was stopped
+  2    wrong use, or an input or output that cannot be read or written
+  70   a fault of cleft's own
+  130  interrupted (Ctrl-C; training also on SIGTERM, with a checkpoint)
+  141  the reader of our output went away
+"""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors look like the rest of cleft's."""
 
@@ -46,10 +60,22 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong and where help is, in one line."""
         self.exit(2, f"{self.prog}: {message}; see '{self.prog} --help'\n")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help and the like; argparse would pass over a write that fails."""
+        if file is not None and file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
 
 def build_parser() -> argparse.ArgumentParser:
     """The argument parser with all commands."""
-    parser = Parser(prog="cleft", description=cleft.__doc__.splitlines()[0])
+    parser = Parser(
+        prog="cleft",
+        description=cleft.__doc__.splitlines()[0],
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"cleft {cleft.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
@@ -62,13 +88,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Our formats are UTF-8 whatever the locale says; odd characters are shown, not fatal.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    args = build_parser().parse_args(argv)
+    if sys.stdout is None:
+        # Closed by whoever started us: what is written to it must fail and not vanish.
+        sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - for the rest of our life
     try:
-        code: int = args.run(args)
+        code = _run(argv)
         sys.stdout.flush()
         return code
     except CleftError as error:
-        print(f"cleft: {error}", file=sys.stderr)
+        _tell(str(error))
         return 2
     except KeyboardInterrupt:
         return 130
@@ -79,17 +107,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Files that we open have errors of their own: this is our standard output.
         _abandon_output()
         reason = error.strerror or str(error)
-        print(f"cleft: {error.filename or 'standard output'}: {reason}", file=sys.stderr)
+        _tell(f"{error.filename or 'standard output'}: {reason}")
         return 2
     except Exception as error:
         if os.environ.get("CLEFT_DEBUG"):
             raise
-        print(
-            f"cleft: internal error: {type(error).__name__}: {error}; this is a fault of cleft's, "
-            "please report it with what CLEFT_DEBUG=1 shows",
-            file=sys.stderr,
+        _tell(
+            f"internal error: {type(error).__name__}: {error}; this is a fault of cleft's, "
+            "please report it with what CLEFT_DEBUG=1 shows"
         )
         return 70
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        args = build_parser().parse_args(argv)
+    except SystemExit:
+        sys.stdout.flush()  # help that could not be written is no success
+        raise
+    code: int = args.run(args)
+    return code
+
+
+def _tell(message: str) -> None:
+    """Say it on standard error; the exit code counts even where that is closed or full."""
+    with suppress(OSError, AttributeError, ValueError):
+        print(f"cleft: {message}", file=sys.stderr, flush=True)
 
 
 def _abandon_output() -> None:

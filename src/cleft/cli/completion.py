@@ -235,7 +235,8 @@ def _zsh_options(command: Command) -> Iterator[str]:
             told = told.replace(mark, f"\\{mark}")
         value = f":value:{_zsh_action(option.files, option.choices)}" if option.value else ""
         for flag in option.flags:
-            yield f"*{flag}[{told}]{value}"
+            apart = "=" if option.value and flag.startswith("--") else ""  # or by a space
+            yield f"*{flag}{apart}[{told}]{value}"
 
 
 def _zsh_rest(command: Command) -> Iterator[str]:

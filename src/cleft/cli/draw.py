@@ -90,6 +90,10 @@ def _check(args: argparse.Namespace) -> None:
         )
     if args.number is not None and args.number < 1:
         raise UsageError(f"--number {args.number}: trees are counted from 1")
+    if args.width is not None and args.width < 1:
+        raise UsageError(
+            f"--width {args.width}: expected at least 1", hint="leave it out for the usual width"
+        )
     if args.output is not None and _ending(args.output) not in (".svg", ".html", ".htm"):
         raise UsageError(
             f"the ending {_ending(args.output)!r} tells no drawing",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cleft.errors import MetricError, UsageError
+from cleft.files import STREAM
 from cleft.formats.cleaning import CLEANINGS
 from cleft.formats.registry import FORMATS
 
@@ -162,12 +163,12 @@ def run(args: argparse.Namespace) -> int:
     if _task(args.task, sources) == "syntax":
         from cleft.cli.evaluate_syntax import evaluate_syntax
 
-        _refuse(args, "discourse", *DISCOURSE_OPTIONS)
+        _refuse(args, sources, "discourse", *DISCOURSE_OPTIONS)
         code, lines = evaluate_syntax(args, sources)
     else:
         from cleft.cli.evaluate_discourse import evaluate_discourse
 
-        _refuse(args, "syntax", *SYNTAX_OPTIONS)
+        _refuse(args, sources, "syntax", *SYNTAX_OPTIONS)
         code, lines = evaluate_discourse(args, sources)
     write(lines)
     return code
@@ -178,7 +179,7 @@ def _sources(args: argparse.Namespace) -> list[Any]:
     from cleft.metrics.sources import Relations, Source
 
     names = [args.gold, args.predicted, args.against]
-    if names.count("-") > 1:
+    if names.count(STREAM) > 1:
         raise UsageError("only one file can be standard input", hint="name the others")
     if args.model is None:
         for name in MODEL_OPTIONS:
@@ -241,14 +242,24 @@ def _task(asked: str | None, sources: list[Any]) -> str:
             for source, tasks in zip(sources, held, strict=True)
         )
         raise MetricError(
-            f"the files are of different tasks: {told}", hint="compare like with like"
+            f"the files are of different tasks: {told}",
+            hint=_about_pipes(sources) or "compare like with like",
         )
     return "syntax" if "syntax" in common else "discourse"
 
 
-def _refuse(args: argparse.Namespace, task: str, *options: str) -> None:
+def _refuse(args: argparse.Namespace, sources: list[Any], task: str, *options: str) -> None:
     """Fail on options that only the other task has."""
     for name in options:
         if getattr(args, name):
             option = "--" + name.replace("_", "-")
-            raise UsageError(f"{option} is for {task}, but these files hold none of it")
+            raise UsageError(
+                f"{option} is for {task}, but these files hold none of it",
+                hint="" if args.format else _about_pipes(sources),
+            )
+
+
+def _about_pipes(sources: list[Any]) -> str:
+    """A pipe has no ending: what comes through it is taken for brackets unless it is named."""
+    piped = any(getattr(source, "path", None) == STREAM for source in sources)
+    return "say with --format what standard input holds, for example jsonl" if piped else ""

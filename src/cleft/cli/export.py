@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cleft.errors import UsageError
+from cleft.text import has_spaces
 
 __all__ = ["add", "run"]
 
@@ -65,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             f"exporting needs the package {error.name!r}", hint="pip install 'cleft[train]'"
         ) from error
+    if args.language is not None:
+        has_spaces(args.language)  # it says what is wrong with a code
     if args.int8 and not args.dev:
         raise UsageError("--int8 needs dev trees to see what it costs", hint="give --dev TASK=FILE")
     about = {

@@ -34,7 +34,9 @@ what is written
   they are complete. Without -o everything goes to standard output.
 
 Sentences are written as they are parsed, in order, one result for each; memory
-stays bounded except for dis, rs3 and html, which need the whole document.
+stays bounded except for dis, rs3 and html, which need the whole document. From a
+pipe that rests, what has come is parsed at once: raw text after a blank line,
+since a sentence may go on in the next one, other inputs after every sentence.
 
 examples:
   cleft parse "Although it rained, she played tennis."
@@ -44,6 +46,7 @@ examples:
   cleft parse corpus/ --format jsonl --jobs 2 -o trees/
   cleft parse edus.txt --edus
   cat corpus.txt | cleft parse - --format jsonl > trees.jsonl
+  tail -f notes.txt | cleft parse - --input lines
 
 exit codes: 0 all sentences parsed; 1 some could not be, and the last line on
 standard error says how many; 2 wrong use or bad input; 130 interrupted
@@ -92,11 +95,12 @@ def run(args: argparse.Namespace) -> int:
     inputs = find_inputs(args)
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
-    sentences = Sentences(inputs, language=args.language, hyphens=args.hyphens, edus=args.edus)
 
     from cleft.parser import load
 
     parser = load(args.model, threads=args.threads)
+    language = args.language or parser.language
+    sentences = Sentences(inputs, language=language, hyphens=args.hyphens, edus=args.edus)
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = watched(results, visible=not _to_terminal(destination))

@@ -69,7 +69,9 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="what the input holds: raw text, raw sentences or tokenised ones one a line, "
         "JSON Lines with tokens, or CoNLL-U (default: told by the ending, else text)",
     )
-    parser.add_argument("--language", default="en", help="the rules for text (default: en)")
+    parser.add_argument(
+        "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"
+    )
     parser.add_argument(
         "--hyphens",
         choices=["split", "keep"],
@@ -183,6 +185,11 @@ class Sentences:
         self.edus = edus
         self.error: CleftError | None = None
         self._starts: list[int] = []
+
+    @property
+    def piped(self) -> bool:
+        """Whether standard input is among what is read."""
+        return any(each.path == files.STREAM for each in self.inputs)
 
     def owner(self, number: int) -> int:
         """Which input the sentence of this number came from."""

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from cleft.cli.live import Live, is_live
 from cleft.cli.parse_inputs import Sentences
 from cleft.errors import CleftError
+from cleft.runtime.batches import always
 
 if TYPE_CHECKING:
     from cleft.parser import Parser, Sentence
@@ -56,8 +58,10 @@ def parsed(
     parser: Parser, sentences: Sentences, args: argparse.Namespace, **options: object
 ) -> Iterator[Sentence | CleftError]:
     """The results in order, and after them the error that ended the reading, if one did."""
+    live = Live(sentences) if sentences.piped and is_live() else None
     yield from parser.stream(
-        sentences,
+        live or sentences,
+        ready=live.ready if live else always,
         beam=args.beam,
         jobs=args.jobs,
         language=args.language,

@@ -52,11 +52,13 @@ def run(args: argparse.Namespace) -> int:
     from cleft.cli.parse_inputs import Sentences, find_inputs
     from cleft.cli.parse_results import Tally, grouped, parsed, watched
 
-    sentences = Sentences(find_inputs(args), language=args.language, hyphens=args.hyphens)
+    inputs = find_inputs(args)
 
     from cleft.parser import load
 
     parser = load(args.model, threads=args.threads)
+    language = args.language or parser.language
+    sentences = Sentences(inputs, language=language, hyphens=args.hyphens)
     tally = Tally()
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()

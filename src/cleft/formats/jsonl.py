@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatError
 from cleft.formats.nesting import nest
 from cleft.formats.rst import text_tokens
-from cleft.formats.shapes import as_list, as_object, as_row, as_span, as_strings
+from cleft.formats.shapes import as_list, as_object, as_row, as_span, as_strings, load_json
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation
 from cleft.tree import Evidence, Tree
@@ -210,7 +211,7 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
     <DiscourseTree: 1 EDUs, no relation>
     """
     try:
-        data = json.loads(line, parse_constant=_no_constant)
+        data = load_json(line)
     except ValueError as error:
         column = getattr(error, "colno", None)
         place = Place(where.name, where.line, column) if isinstance(where, Place) else where
@@ -226,24 +227,22 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
         return _ours(data) if "cleft" in data else _theirs(data, relations)
     except CleftError as error:
         raise TreeFormatError(error.problem, where=where, hint=error.hint) from error
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number that JSON knows")
+    except RecursionError as error:
+        raise FormatError("JSON nested too deeply", where=where) from error
 
 
 def _ours(data: dict[str, Any]) -> Record:
     version = data["cleft"]
     if version != VERSION:
         raise FormatError(
-            f"expected format version {VERSION}, found {version!r}",
+            f"expected format version {VERSION}, found {reprlib.repr(version)}",
             hint="it was written by another release of cleft; convert it there or update",
         )
     tokens = as_strings(data.get("tokens", []), "tokens")
     syntax, discourse = data.get("syntax"), data.get("discourse")
     error = data.get("error")
     if error is not None and not isinstance(error, str):
-        raise FormatError(f"'error': expected a string, found {error!r}")
+        raise FormatError(f"'error': expected a string, found {reprlib.repr(error)}")
     return Record(
         tokens=tokens,
         syntax=None if syntax is None else _read_syntax(as_object(syntax, "syntax"), tokens),
@@ -270,7 +269,7 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
     for row, noted in zip(rows, evidence, strict=True):
         label, left, right = as_row(row, 3)
         if not isinstance(label, str):
-            raise FormatError(f"'nodes': expected a label, found {label!r}")
+            raise FormatError(f"'nodes': expected a label, found {reprlib.repr(label)}")
         nodes.append((as_span(left, right), (label, noted)))
     return nest(nodes, leaves, lambda noted, children: Tree(noted[0], children, None, noted[1]))
 
@@ -284,7 +283,7 @@ def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseT
         left, right, nuclearity, relations = as_row(row, 4)
         names = as_strings(relations, "nodes")
         if not isinstance(nuclearity, str):
-            raise FormatError(f"'nodes': expected a nuclearity, found {nuclearity!r}")
+            raise FormatError(f"'nodes': expected a nuclearity, found {reprlib.repr(nuclearity)}")
         nodes.append((as_span(left, right), (nuclearity, names, noted)))
     return nest(
         nodes,
@@ -305,7 +304,7 @@ def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
     for span, text, place in zip(spans, texts, places, strict=True):
         start, end = as_row(place, 2)
         if not all(value is None or isinstance(value, int) for value in (start, end)):
-            raise FormatError(f"'characters': expected two numbers, found {place!r}")
+            raise FormatError(f"'characters': expected two numbers, found {reprlib.repr(place)}")
         edus.append(Edu(text, span, start, end))
     if not edus or edus[0].span.left != 0 or (tokens and edus[-1].span.right != len(tokens)):
         raise FormatError("the EDUs don't cover all tokens", hint="begin at 0, end at the last")
@@ -345,11 +344,11 @@ def _derivation(length: int, rows: list[Any]) -> Derivation:
     for row in rows:
         left, at, right, label = as_row(row, 4)
         if not isinstance(at, int) or not isinstance(label, str):
-            raise FormatError(f"expected [left, split, right, label], found {row!r}")
+            raise FormatError(f"expected [left, split, right, label], found {reprlib.repr(row)}")
         span = as_span(left, right)
         if span in known or not span.left < at < span.right or not label:
             why = "is given twice" if span in known else "is no split of that span with a label"
-            raise FormatError(f"{json.dumps(row)[:60]} {why}")
+            raise FormatError(f"{reprlib.repr(row)} {why}")
         known[span] = (at, label)
     splits, labels, stack = [], [], [Span(0, length)]
     while stack:
@@ -377,10 +376,22 @@ def _read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence 
 def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
     numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
     if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
-        raise FormatError(f"{key!r}: expected numbers, found {json.dumps(row)[:60]}")
+        raise FormatError(f"{key!r}: expected numbers, found {reprlib.repr(row)}")
     shares = [value for name, value in numbers.items() if "log" not in name and value is not None]
     if not all(0 <= share <= 1 + 1e-6 for share in shares):
-        raise FormatError(f"{key!r}: expected probabilities, found {json.dumps(row)[:60]}")
-    labels = [tuple(as_row(pair, 2)) for pair in as_list(row.get("labels", []), key)]
-    splits = [tuple(as_row(pair, 2)) for pair in as_list(row.get("splits", []), key)]
-    return Evidence(labels=tuple(labels), splits=tuple(splits), **numbers)
+        raise FormatError(f"{key!r}: expected probabilities, found {reprlib.repr(row)}")
+    labels, splits = (_shares(row.get(name, []), name, of) for name, of in SHARES.items())
+    return Evidence(labels=labels, splits=splits, **numbers)
+
+
+SHARES = {"labels": str, "splits": int}
+
+
+def _shares(rows: object, key: str, of: type) -> tuple[Any, ...]:
+    """Pairs of a label or a split and its probability."""
+    pairs = [tuple(as_row(pair, 2)) for pair in as_list(rows, key)]
+    for what, share in pairs:
+        if type(what) is not of or type(share) not in (int, float) or not 0 <= share <= 1 + 1e-6:
+            found = reprlib.repr([what, share])
+            raise FormatError(f"{key!r}: expected a {of.__name__} and its share, found {found}")
+    return tuple(pairs)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cleft.errors import RecipeError
-from cleft.nn.checkpoint import read_json
+from cleft.nn.checkpoint import read_object
 from cleft.nn.recipe import read_recipe
 from cleft.nn.train import train
 
@@ -64,5 +64,5 @@ def _finished(directory: Path) -> dict[str, Any] | None:
     path = directory / "run.json"
     if not path.exists():
         return None
-    record: dict[str, Any] = read_json(path)
+    record = read_object(path)
     return record if record["status"] == "done" and "final" in record else None

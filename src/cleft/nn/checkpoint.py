@@ -3,13 +3,16 @@
 A *model* is a directory with config.json, vocabulary.json and
 model.safetensors. A *checkpoint* is model, optimiser and counters in the
 middle of a run: checkpoint.json names the safetensors file that belongs to
-it and is written last, so a crash at any moment leaves a whole checkpoint.
+it, with its sum, and is written last, so a crash at any moment leaves a whole
+checkpoint.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,7 @@ __all__ = [
     "load_checkpoint",
     "load_model",
     "read_json",
+    "read_object",
     "save_checkpoint",
     "save_model",
     "trained_tensors",
@@ -40,6 +44,17 @@ __all__ = [
 ]
 
 Tensors = dict[str, Tensor]
+
+COUNTERS: dict[str, Any] = {
+    "epoch": int,
+    "done": int,
+    "step": int,
+    "best": dict,
+    "seconds": int | float,
+    "recipe": dict,
+    "tensors": str,
+}
+"""What a checkpoint must know, and of which type."""
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -53,8 +68,16 @@ def read_json(path: Path) -> Any:
     """Read JSON."""
     try:
         return json.loads(files.read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"expected JSON: {error}", where=str(path)) from error
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read JSON that must be an object."""
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise InputError(f"expected an object, found {type(found).__name__}", where=str(path))
+    return found
 
 
 def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -70,7 +93,7 @@ def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         with open(temporary, "rb") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:  # a full disk is the latter
         temporary.unlink(missing_ok=True)
         raise OutputError(f"cannot be written: {error}", where=str(path)) from error
 
@@ -79,7 +102,11 @@ def _read_tensors(path: Path) -> Tensors:
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
-        raise InputError(f"expected safetensors: {error}", where=str(path)) from error
+        raise InputError(
+            f"expected safetensors: {error}",
+            where=str(path),
+            hint="the file is cut short, altered or missing",
+        ) from error
 
 
 def trained_tensors(network: Network) -> Tensors:
@@ -114,8 +141,8 @@ def save_model(
 def load_model(directory: str | Path) -> TorchScorer:
     """The scorer of a model's directory, ready to search with."""
     folder = Path(directory).expanduser()
-    config = NetworkConfig.from_table(read_json(folder / "config.json").get("network", {}))
-    vocabulary = Vocabulary.from_table(read_json(folder / "vocabulary.json"))
+    config = NetworkConfig.from_table(read_object(folder / "config.json").get("network", {}))
+    vocabulary = Vocabulary.from_table(read_object(folder / "vocabulary.json"))
     network, featurise = build_network(config, vocabulary, weights=False)
     fill(network, _read_tensors(folder / "model.safetensors"), folder / "model.safetensors")
     return TorchScorer(network.eval(), vocabulary, featurise)
@@ -141,7 +168,8 @@ def save_checkpoint(directory: Path, tensors: Tensors, counters: Mapping[str, An
     """Write a checkpoint; the one before it is removed when this one is whole."""
     name = f"checkpoint-{counters['step']}.safetensors"
     _write_tensors(directory / name, tensors)
-    write_json(directory / "checkpoint.json", {**counters, "tensors": name})
+    whole = {**counters, "tensors": name, "sha256": _digest(directory / name)}
+    write_json(directory / "checkpoint.json", whole)
     for old in directory.glob("checkpoint-*.safetensors"):
         if old.name != name:
             old.unlink()
@@ -149,5 +177,32 @@ def save_checkpoint(directory: Path, tensors: Tensors, counters: Mapping[str, An
 
 def load_checkpoint(directory: Path) -> tuple[Tensors, dict[str, Any]]:
     """The tensors and counters of the last checkpoint."""
-    counters: dict[str, Any] = read_json(directory / "checkpoint.json")
-    return _read_tensors(directory / counters["tensors"]), counters
+    path = directory / "checkpoint.json"
+    counters = read_object(path)
+    for key, kind in COUNTERS.items():
+        if not isinstance(counters.get(key), kind):
+            raise InputError(
+                f"expected {key!r} in it, found {reprlib.repr(counters.get(key))}",
+                where=str(path),
+                hint="it is no checkpoint, or a damaged one: start anew in another --output",
+            )
+    name = counters["tensors"]
+    if name != f"checkpoint-{counters['step']}.safetensors":  # no other file, here or elsewhere
+        raise InputError(f"expected the tensors of step {counters['step']}", where=str(path))
+    # Those of older releases have no sum.
+    if counters.get("sha256") not in (None, _digest(directory / name)):
+        raise InputError(
+            "not the bytes that were written: the file is cut short or altered",
+            where=str(directory / name),
+            hint="bring it back from a copy, or start anew in another --output",
+        )
+    return _read_tensors(directory / name), counters
+
+
+def _digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error

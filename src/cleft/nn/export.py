@@ -20,14 +20,15 @@ import numpy as np
 import cleft
 from cleft import files
 from cleft.errors import CleftError, ModelError, OutputError
-from cleft.nn.checkpoint import load_model, read_json
+from cleft.nn.calibration import Seen, calibrate, some
+from cleft.nn.checkpoint import load_model, read_object
 from cleft.nn.encoders import Encoder
 from cleft.nn.network import Network
-from cleft.nn.onnx_build import Array
-from cleft.nn.onnx_encoder import array, chars_graph, encoder_graph
+from cleft.nn.onnx_build import Array, array
+from cleft.nn.onnx_encoder import chars_graph, encoder_graph
 from cleft.nn.onnx_heads import labels_graph, memory_graph, step_graph, tags_graph
 from cleft.nn.onnx_tokenizer import piece_rules, piece_vocabulary
-from cleft.nn.onnx_transformer import piece_vectors, transformer_graph
+from cleft.nn.onnx_transformer import piece_vectors, transformer_graph, watched
 from cleft.nn.quality import Dev, refuse_loss
 from cleft.nn.scorer import TorchScorer
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
@@ -56,7 +57,8 @@ class ExportOptions:
     """What to write besides the weights.
 
     `about` is for people and goes into config.json, the file `card` beside it.
-    `dev` is what int8 weights are compared on: they may not cost more than 0.2.
+    `dev` is what int8 weights are compared on, and what their scales are taken from: they may
+    not cost more than 0.2.
     """
 
     int8: bool = False
@@ -74,7 +76,7 @@ def export(
     source = Path(checkpoint).expanduser()
     if not (source / "model.safetensors").exists() and (source / "best").is_dir():
         source = source / "best"
-    table = read_json(source / "config.json")
+    table = read_object(source / "config.json")
     found = {"name": table.get("recipe") or source.parent.name}
     if table.get("best"):
         found["scores"] = {"dev": table["best"].get("dev", {})}
@@ -118,7 +120,8 @@ def export_scorer(
 
 def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
     network = scorer.network
-    for name, data in _graphs(network, int8=options.int8):
+    seen = _seen(scorer, options) if options.int8 else None
+    for name, data in _graphs(network, seen):
         (folder / f"{name}.onnx").write_bytes(data)
     for name, table in _tables(network.encoder):
         _save_table(folder, name, table, small=options.int8)
@@ -156,14 +159,25 @@ def _json(path: Path, value: Any) -> None:
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def _graphs(network: Network, *, int8: bool) -> list[tuple[str, bytes]]:
-    """All graphs of a network by name."""
-    encoder = network.encoder
+def _seen(scorer: TorchScorer, options: ExportOptions) -> Mapping[str, Seen]:
+    """What the transformer's maps see in the dev sentences, or else in the test sentences."""
+    context = scorer.network.encoder.context
+    if context is None:
+        return {}
+    sentences = [s.words for found in options.dev.values() for s in some(found)]
+    sentences = sentences or [tuple(sentence.split()) for sentence in options.sentences]
+    model = context.transformer.model
+    return calibrate(scorer, model, watched(model), sentences)
+
+
+def _graphs(network: Network, seen: Mapping[str, Seen] | None) -> list[tuple[str, bytes]]:
+    """All graphs of a network by name; in 8 bits if it is known what was seen."""
+    encoder, int8 = network.encoder, seen is not None
     graphs = [("encoder", encoder_graph(encoder, int8=int8))]
     if encoder.chars is not None:
         graphs.append(("chars", chars_graph(encoder.chars)))
     if encoder.context is not None:
-        graphs.append(("transformer", transformer_graph(encoder.context.transformer, int8=int8)))
+        graphs.append(("transformer", transformer_graph(encoder.context.transformer, seen)))
     for task in network.config.tasks:
         head = network.head(task)
         graphs += [

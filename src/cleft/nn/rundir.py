@@ -16,13 +16,16 @@ from typing import Any
 
 import cleft
 from cleft import files
-from cleft.errors import OutputError
-from cleft.nn.checkpoint import read_json, write_json
+from cleft.errors import InputError, OutputError, Place
+from cleft.nn.checkpoint import read_object, write_json
 from cleft.nn.plot import plot_run
 
 __all__ = ["RunDirectory", "versions"]
 
 PACKAGES = ("torch", "numpy", "lightning-fabric", "transformers", "safetensors")
+
+
+DAMAGED = "remove the line, or start anew in another --output"
 
 
 def versions() -> dict[str, str]:
@@ -34,6 +37,19 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return {**found, "machine": f"{platform.machine()} {sys.platform}"}
+
+
+def _metric(text: str, where: Place) -> dict[str, Any]:
+    """A line of metrics.jsonl."""
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"expected JSON: {error}", where=where, hint=DAMAGED) from error
+    known = isinstance(line, dict) and {"kind", "step", "epoch"} <= line.keys()
+    if not known or not isinstance(line["step"], int) or not isinstance(line["epoch"], int):
+        raise InputError("expected a step or an epoch", where=where, hint=DAMAGED)
+    found: dict[str, Any] = line
+    return found
 
 
 class RunDirectory:
@@ -75,18 +91,22 @@ class RunDirectory:
         """The lines of metrics.jsonl; a last line cut short by a crash is passed over."""
         if not self.metrics.exists():
             return
-        for line in files.lines(self.metrics):
+        for number, line in enumerate(files.lines(self.metrics), 1):
             if line.endswith("\n"):
-                yield json.loads(line)
+                yield _metric(line, Place(self.metrics, number))
 
     def record(self, line: Mapping[str, Any]) -> None:
         """Append a line to metrics.jsonl."""
-        with open(self.metrics, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line) + "\n")
+        try:
+            with open(self.metrics, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line) + "\n")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OutputError(f"cannot be written: {reason}", where=str(self.metrics)) from error
 
     def final(self, best: Mapping[str, Any]) -> dict[str, Any]:
         """The final scores in run.json, if they are of this model; else nothing."""
-        known = read_json(self.run) if self.run.exists() else {}
+        known = read_object(self.run) if self.run.exists() else {}
         model = known.get("final", {}).get("model")
         same = best and model == {key: best[key] for key in ("epoch", "step")}
         return {"final": known["final"]} if same else {}

@@ -357,7 +357,7 @@ class Trainer:
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "average": {}}
         for name, tensor in tensors.items():
             part, _, rest = name.partition(".")
-            parts[part][rest] = tensor
+            parts.setdefault(part, {})[rest] = tensor
         fill(self.network, parts["model"], self.directory.path)
         for name, parameter in trained_tensors(self.network).items():
             state = {

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from cleft.errors import InputError
 from cleft.nn.config import NetworkConfig
 from cleft.nn.windows import Windows
+from cleft.runtime.wordpiece import MOST_PIECES
 
 __all__ = ["Pieces", "ScalarMix", "Transformer", "load_pieces", "load_transformer"]
 
@@ -42,14 +43,15 @@ class Pieces:
     def pieces(self, word: str) -> list[int]:
         """The pieces of one word.
 
-        A word that has none, as a control character, is one unknown piece.
+        A word that has none, as a control character, is one unknown piece; one of very
+        many is read as its first ones, here as in the runtime.
         """
         found = self._known.get(word)
         if found is None:
             encoding = self.tokenizer.backend_tokenizer.encode(
                 [word], is_pretokenized=True, add_special_tokens=False
             )
-            found = list(encoding.ids) or [self.unknown]
+            found = list(encoding.ids)[:MOST_PIECES] or [self.unknown]
             if len(self._known) > 500_000:
                 self._known.clear()
             self._known[word] = found

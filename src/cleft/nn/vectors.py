@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 
 from cleft import files
+from cleft.arrays import map_matrix
 from cleft.errors import InputError, Place
 from cleft.nn.network import Network
 from cleft.nn.vocab import Vocabulary
@@ -46,14 +47,15 @@ def read_vectors(path: str | Path, size: int) -> dict[str, Vector]:
 
 
 def _read_table(file: Path, size: int) -> dict[str, Vector]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
     try:
         if file.suffix == ".npy":
-            table = np.load(file, allow_pickle=False)
+            table = map_matrix(file)
         else:
-            from safetensors.numpy import load_file
-
             (table,) = load_file(file).values()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, KeyError, SafetensorError) as error:
         raise InputError(f"expected one table of vectors: {error}", where=str(file)) from error
     words = [line.rstrip("\n") for line in files.lines(file.with_suffix(".txt"))]
     if table.shape != (len(words), size):

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -38,7 +39,7 @@ def create_app(engines: Mapping[str, Engine], settings: Settings | None = None) 
     if service.settings.origins:
         middleware.append(
             Middleware(
-                CORSMiddleware,
+                Origins,
                 allow_origins=list(service.settings.origins),
                 allow_methods=["GET", "POST"],
                 allow_headers=["Authorization", "Content-Type"],
@@ -59,6 +60,23 @@ def create_app(engines: Mapping[str, Engine], settings: Settings | None = None) 
     )
     app.router.redirect_slashes = False
     return app
+
+
+class Origins(CORSMiddleware):
+    """Who may ask from a page of another site; a refusal has our shape."""
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        """The answer to a browser that asks whether its page may ask."""
+        found = super().preflight_response(request_headers)
+        if found.status_code == 200:
+            return found
+        refusal = RequestError(
+            403,
+            "this page may not use the server so",
+            where="header Origin",
+            hint="start the server with --cors and the page's origin",
+        )
+        return error_response(refusal)
 
 
 def _routes(service: Service) -> list[Route]:

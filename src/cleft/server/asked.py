@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any, get_args
 
 from cleft.draw import Theme
+from cleft.errors import UsageError
 from cleft.given import Given, Reading
 from cleft.search import SearchOptions
 from cleft.server.batcher import Manner
@@ -68,8 +69,11 @@ class Keys:
 
     def fail(self, key: str, expected: str, found: object, hint: str = "") -> RequestError:
         """The refusal of one key's value, which is shown if it is short."""
-        shown = json.dumps(found, default=str)
-        what = shown if len(shown) <= 40 else type(found).__name__
+        try:
+            shown = json.dumps(found, default=str)
+        except RecursionError:  # nested as deeply as could just be read
+            shown = ""
+        what = shown if 0 < len(shown) <= 40 else type(found).__name__
         where = f"{self.where}.{key}"
         return RequestError(422, f"expected {expected}, found {what}", where=where, hint=hint)
 
@@ -222,10 +226,12 @@ def line_question(value: Any, asked: Question, where: str) -> Question:
     return replace(asked, text=text, tokens=tokens)
 
 
-def ready(question: Question, settings: Settings, where: str = BODY) -> list[Given]:
-    """The sentences to parse, in order, if they are not too many."""
+def ready(
+    question: Question, settings: Settings, where: str = BODY, language: str = "en"
+) -> list[Given]:
+    """The sentences to parse, in order, if they are not too many; texts by a language's rules."""
     if question.text is not None:
-        given = list(Reading().text(question.text))
+        given = _of_text(question.text, where, language)
     else:
         given = list(_of_tokens(question.tokens))
     total = sum(map(len, given))
@@ -247,6 +253,14 @@ def ready(question: Question, settings: Settings, where: str = BODY) -> list[Giv
                 hint="send shorter sentences, ask for fewer trees, or for no trace",
             )
     return given
+
+
+def _of_text(text: str, where: str, language: str) -> list[Given]:
+    try:
+        return list(Reading(language=language).text(text))
+    except UsageError as error:  # a language without spaces
+        hint = "send tokens instead of text"
+        raise RequestError(422, error.problem, where=f"{where}.text", hint=hint) from error
 
 
 def _of_tokens(rows: Sequence[Sequence[str]]) -> Iterator[Given]:

@@ -6,11 +6,12 @@ from typing import Any
 
 from cleft.errors import CleftError
 
-__all__ = ["CODES", "RequestError", "error_data"]
+__all__ = ["CODES", "OTHER_CODES", "RequestError", "error_data"]
 
 CODES = {
     400: "bad_json",
     401: "unauthorised",
+    403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
     408: "slow_body",
@@ -24,6 +25,9 @@ CODES = {
 }
 """What each status is called in the answer."""
 
+OTHER_CODES = ("bad_request", "slow_head")
+"""What 400 and 408 are called where not the body but the request itself is at fault."""
+
 
 class RequestError(CleftError):
     """A request that is not answered as asked.
@@ -33,14 +37,13 @@ class RequestError(CleftError):
     (422, 'invalid')
     """
 
-    def __init__(self, status: int, problem: str, *, where: str = "", hint: str = "") -> None:
+    def __init__(
+        self, status: int, problem: str, *, where: str = "", hint: str = "", code: str = ""
+    ) -> None:
         super().__init__(problem, where=where, hint=hint)
         self.status = status
-
-    @property
-    def code(self) -> str:
-        """The name of the status."""
-        return CODES[self.status]
+        self.code = code or CODES[status]
+        """The name of the status, unless a status has several."""
 
 
 def error_data(error: CleftError, code: str = "sentence") -> dict[str, Any]:

@@ -15,6 +15,7 @@ import uvicorn
 from cleft.errors import UsageError
 from cleft.server.app import create_app
 from cleft.server.engines import Engine
+from cleft.server.protocol import Protocol
 from cleft.server.settings import Settings
 from cleft.server.shell import LOG
 
@@ -52,7 +53,7 @@ def serve(listener: socket.socket, engines: dict[str, Engine], settings: Setting
     """Serve until SIGTERM or SIGINT; what is under way is finished first."""
     config = uvicorn.Config(
         create_app(engines, settings),
-        http="h11",
+        http=Protocol,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -67,12 +68,12 @@ def serve(listener: socket.socket, engines: dict[str, Engine], settings: Setting
 
 @contextmanager
 def _logging() -> Iterator[None]:
-    """Our lines of JSON to standard error; of uvicorn's only warnings."""
+    """Our lines of JSON to standard error; of uvicorn's only errors."""
     handler = logging.StreamHandler(sys.stderr)
     LOG.addHandler(handler)
     LOG.setLevel(logging.INFO)
     LOG.propagate = False
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # we tell of refusals ourselves
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of clients that went away
     try:
         yield

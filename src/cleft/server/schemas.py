@@ -12,7 +12,7 @@ from cleft.metrics.sources import Relations
 from cleft.server.asked import TASKS
 from cleft.server.downloads import FORMATS
 from cleft.server.evaluation import FORMATS as EVALUATED
-from cleft.server.refusals import CODES
+from cleft.server.refusals import CODES, OTHER_CODES
 from cleft.server.settings import ALTERNATIVES, BEAM, N_BEST
 
 __all__ = ["options", "schemas"]
@@ -110,7 +110,7 @@ def schemas(models: Sequence[str]) -> dict[str, Schema]:
         "Step": _step(),
         "Error": _object(
             {
-                "code": {"enum": [*CODES.values(), "sentence"], "type": "string"},
+                "code": {"enum": [*CODES.values(), *OTHER_CODES, "sentence"], "type": "string"},
                 "where": STRING,
                 "message": STRING,
                 "hint": STRING,

@@ -103,7 +103,8 @@ class Service:
         except CleftError as error:
             raise RequestError(422, error.problem, where=where, hint=error.hint) from error
         size = len(question.text) if question.text is not None else len(question.tokens)
-        given = await self.run(size, ready, question, self.settings, source)
+        language = engine.parser.language
+        given = await self.run(size, ready, question, self.settings, source, language)
         tally["model"] = question.model
         tally["sentences"] = tally.get("sentences", 0) + len(given)
         tally["tokens"] = tally.get("tokens", 0) + sum(map(len, given))

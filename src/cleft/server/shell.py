@@ -19,7 +19,7 @@ from cleft.server.bodies import JSON, encode
 from cleft.server.refusals import RequestError, error_data
 from cleft.server.service import Service
 
-__all__ = ["LOG", "POLICY", "Guard", "Shell", "error_response"]
+__all__ = ["LOG", "POLICY", "SECURITY", "Guard", "Shell", "error_response", "say"]
 
 LOG = logging.getLogger("cleft.server")
 
@@ -121,7 +121,7 @@ class _Exchange:
         """Answer a fault of our own; its message may hold a text, so it is not logged."""
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
-        _say(logging.ERROR, event="fault", error=type(error).__name__, where=where)
+        say(logging.ERROR, event="fault", error=type(error).__name__, where=where)
         if os.environ.get("CLEFT_DEBUG"):
             traceback.print_exception(error)
         if self.status:  # the answer has begun: all that is left is to end it
@@ -131,7 +131,7 @@ class _Exchange:
 
     def log(self, scope: Scope) -> None:
         """One line of JSON; no text of the user's, and no path that is none of ours."""
-        _say(
+        say(
             logging.INFO,
             event="request",
             method=scope["method"],
@@ -144,7 +144,8 @@ class _Exchange:
         )
 
 
-def _say(level: int, **fields: Any) -> None:
+def say(level: int, **fields: Any) -> None:
+    """One line of JSON in the log."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     LOG.log(level, "%s", json.dumps({"time": stamp, **fields}))
 

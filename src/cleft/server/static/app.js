@@ -2,7 +2,7 @@
 
 import { Refusal, models, parse, sentence as asSentence } from "./api.js";
 import { counted } from "./characters.js";
-import { button, byId } from "./dom.js";
+import { button, byId, set } from "./dom.js";
 import { Pane } from "./pane.js";
 import { Problems } from "./problems.js";
 import { copy, download } from "./save.js";
@@ -27,6 +27,7 @@ const EXAMPLES = [
 const store = new Store();
 const field = /** @type {HTMLTextAreaElement} */ (byId("text"));
 const status = byId("status");
+const output = byId("trees");
 const problems = new Problems(byId("problem"), () => (offered ? run() : start()));
 const settings = new Settings(store, run);
 const services = { trace, save, say };
@@ -57,15 +58,17 @@ function request() {
 /** Parse what stands in the field; an answer that is overtaken is dropped. */
 async function run() {
   clearTimeout(waiting);
+  waiting = undefined;
   asking?.abort();
   const mine = (asking = new AbortController());
   const text = field.value;
   store.update({ text });
   byId("empty").hidden = text.trim() !== "";
-  if (!text.trim()) return show([], "");
-  const slow = setTimeout(busy, SLOW);
+  outdated();
+  const slow = setTimeout(() => say("Parsing…"), SLOW);
   const start = performance.now();
   try {
+    if (!text.trim()) return show([], "");
     const answer = await parse({ ...request(), alternatives: ALTERNATIVES }, mine.signal);
     if (mine !== asking) return;
     show(answer.sentences, told(answer.sentences, performance.now() - start));
@@ -73,13 +76,19 @@ async function run() {
     if (mine === asking) fail(error);
   } finally {
     clearTimeout(slow);
-    if (mine === asking) document.body.removeAttribute("aria-busy");
+    if (mine === asking) asking = undefined;
+    settle();
   }
 }
 
-function busy() {
-  document.body.setAttribute("aria-busy", "true");
-  say("Parsing…");
+/** What is shown no longer belongs to the text and the settings: screen readers wait. */
+function outdated() {
+  set(output, { "aria-busy": "true" });
+}
+
+/** Unless something is still to come, what is shown belongs to what stands in the field. */
+function settle() {
+  if (waiting === undefined && asking === undefined) set(output, { "aria-busy": "false" });
 }
 
 /**
@@ -172,6 +181,7 @@ function takeFragment() {
 
 function typed() {
   clearTimeout(waiting);
+  outdated();
   // A link in the address bar must not say something else than the page.
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   waiting = setTimeout(run, WAIT);
@@ -209,15 +219,18 @@ addEventListener("hashchange", () => {
 });
 
 async function start() {
+  outdated();
   takeFragment();
   try {
     settings.offer(await models());
   } catch (error) {
-    return fail(error);
+    fail(error);
+    return settle();
   }
   offered = true;
   problems.clear();
   if (field.value.trim()) run();
+  else settle();
 }
 
 start();

@@ -1,0 +1,98 @@
+"""The command as a process of its own, under limits, as somebody else, or killed."""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+TREE = "(S (NP (PRP She)) (VP (VBD slept)) (. .))\n"
+NOBODY = 65534
+COMMAND = [sys.executable, "-m", "cleft"]
+STARTED: list["subprocess.Popen[bytes]"] = []
+
+
+def cleft(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run it to its end."""
+    command = [*COMMAND, *map(str, arguments)]
+    settings: dict[str, object] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        command, text=True, timeout=300, check=False, **settings
+    )
+
+
+def started(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
+    """Start it."""
+    command = [*COMMAND, *map(str, arguments)]
+    settings: dict[str, object] = {"stderr": subprocess.PIPE, **options}
+    process: subprocess.Popen[bytes] = subprocess.Popen(command, **settings)  # type: ignore[call-overload]
+    STARTED.append(process)
+    return process
+
+
+def small_files(most: int) -> Callable[[], None]:
+    """For a process in which no file may grow beyond so many bytes."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 600) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.005)
+
+
+def hidden(folder: Path) -> list[Path]:
+    """What is being written there under a name that nobody asked for."""
+    return [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@contextmanager
+def locked_folder(*names: str) -> Iterator[Path]:
+    """A folder with these files of trees, into which nobody may write (root still may)."""
+    with TemporaryDirectory(prefix="cleft-locked-") as made:
+        folder = Path(made)
+        for name in names:
+            (folder / name).write_text(TREE)
+        folder.chmod(0o555)
+        try:
+            yield folder
+        finally:
+            folder.chmod(0o755)
+
+
+def forked(work: Callable[[], int]) -> tuple[int, str]:
+    """Do something in a forked process; its exit code and what it said on standard error."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            os.dup2(writer, 2)
+            sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - until the process ends
+            code = work()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+    os.close(writer)
+    with open(reader) as stream:
+        said = stream.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+
+
+def as_nobody(work: Callable[[], int]) -> tuple[int, str]:
+    """The same without root's rights, for whom no folder is locked."""
+
+    def stripped() -> int:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        return work()
+
+    return forked(stripped)
