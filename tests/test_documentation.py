@@ -1,8 +1,12 @@
 """What the documentation shows is true: its commands run, its Python gives what it says."""
 
 import doctest
+import gzip
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +16,8 @@ from cleft.cli import COMMANDS, build_parser, main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 COMMAND = re.compile(r"^(?:\$ )?(cleft [a-z].*?)(?:\s{2,}#.*|\s+#\s.*)?$", re.M)
-BLOCK = re.compile(r"^```(?:console|sh|bash|)\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+SHELLS = ("", "console", "sh", "bash")
 
 TREES = """\
 (S (NP (PRP She)) (VP (VBD slept)) (. .))
@@ -41,17 +46,25 @@ MADE = {
     "gold.jsonl predicted.jsonl": DISCOURSE,
     "COLLINS.prm": PRM,
     "notes.txt corpus.txt corpus/one.txt corpus/two.txt": "It rained, so we left. She slept.\n",
+    "sentences.txt": "It rained.\nWe left.\nShe slept.\n",
     "edus.txt": "It rained,\nso we left.\n\nShe slept.\n",
 }
 TAKES_LONG = ("train", "ablate", "results", "export", "serve")
 """Commands that other tests run: they need a treebank's worth of time, or never end."""
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+SHELL = re.compile(r"^```sh\n(.*?)^```|^\$ ([^\n]*\| cleft [^\n]*)$", re.M | re.S)
+"""What only a shell can run: scripts, and pipes that lead to cleft."""
+RUN_ELSEWHERE = ("how-to-train.md", "how-to-language.md")
+"""Pages whose commands and Python `test_howto_….py` runs, trainings included."""
+EXAMPLES_ELSEWHERE = ("api.md",)
+"""Pages whose examples are doctests of the modules that they were made from."""
 
 
 def commands(text: str) -> list[str]:
     return [
         command.strip()
-        for block in BLOCK.findall(text)
+        for language, block in BLOCK.findall(text)
+        if language in SHELLS
         for command in COMMAND.findall(block)
         if "[" not in command and "|" not in command
     ]
@@ -85,8 +98,35 @@ def run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_commands_of_a_page_run(
     page: Path, made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if page.name in RUN_ELSEWHERE:
+        pytest.skip("a test of its own runs them")
     for command in commands(page.read_text(encoding="utf-8")):
         run(command, capsys)
+
+
+def pipes(text: str) -> list[str]:
+    """The scripts of a page that a shell can run to their end here, in order."""
+    found = [script or line for script, line in SHELL.findall(text)]
+    return [one for one in found if "| cleft" in one or "for " in one if "tail -f" not in one]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if pipes(page.read_text("utf-8"))], ids=lambda page: page.name
+)
+def test_the_pipes_of_a_page_run(page: Path, made: Path) -> None:
+    scripts = Path(sys.executable).parent
+    if not (scripts / "cleft").exists():
+        pytest.skip(f"cleft is not installed beside {sys.executable}")
+    with gzip.open("corpus.txt.gz", "wt") as stream:
+        stream.write(SENTENCES)
+    assert main(["convert", "trees.mrg", "trees.jsonl"]) == 0
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    code = "set -e -o pipefail\n" + "\n".join(pipes(page.read_text(encoding="utf-8")))
+    command = ["bash", "-c", code]
+    run = subprocess.run(
+        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -104,13 +144,17 @@ def test_the_examples_in_a_commands_help_run(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_of_a_page_gives_what_it_says(page: Path) -> None:
+    if page.name in EXAMPLES_ELSEWHERE:
+        pytest.skip("its examples run in their modules")
     result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert result.failed == 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_of_a_page_runs(page: Path, made: Path) -> None:
-    space: dict[str, object] = {}
+    if page.name in RUN_ELSEWHERE:
+        pytest.skip("test_howto_train.py runs it")
+    space: dict[str, object] = {"__name__": "__main__"}
     for block in PYTHON.findall(page.read_text(encoding="utf-8")):
         if ">>>" not in block:
             exec(compile(block, page.name, "exec"), space)

@@ -24,10 +24,21 @@ class Actor:
         self.page.fill("#text", text)
         self.wait()
 
-    def wait(self) -> None:
+    def settle(self) -> None:
+        """Wait until what is shown, trees or a problem, belongs to the present text and settings.
+
+        The page marks its trees as busy before an event of the field or of a setting is over,
+        so that this cannot come too early.
+        """
         from playwright.sync_api import expect
 
-        expect(self.page.locator("#status")).to_contain_text("ms")
+        expect(self.page.locator("#trees")).to_have_attribute("aria-busy", "false")
+
+    def wait(self) -> None:
+        """Wait for the trees of what stands in the field."""
+        from playwright.sync_api import expect
+
+        self.settle()
         expect(self.page.locator("#syntax svg.tree")).to_be_visible()
 
     def answer(self, text: str = TEXT, **options: Any) -> Any:
@@ -46,9 +57,19 @@ class Actor:
         """Choose one of the n best."""
         self.page.locator(f"#{task} .pills input").nth(at).check()
 
-    def labels(self, within: str = "#syntax") -> list[str]:
-        """The phrase labels that are drawn, in preorder."""
-        return self.page.locator(f"{within} .phrase .label").all_text_contents()
+    def draws(self, tree: Any, within: str = "#syntax") -> None:
+        """Wait until the phrase labels that are drawn are those of a tree of the API."""
+        from playwright.sync_api import expect
+
+        labels = self.page.locator(f"{within} .phrase .label")
+        expect(labels).to_have_text([label for label, _, _ in tree["nodes"]])
+
+    def reads(self, *words: str) -> None:
+        """Wait until these are the first words of the syntax tree."""
+        from playwright.sync_api import expect
+
+        for at, word in enumerate(words):
+            expect(self.page.locator("#syntax .word").nth(at)).to_have_text(word)
 
     def menu(self, task: str, item: str) -> None:
         """Choose from the menu of what can be saved."""
@@ -62,8 +83,3 @@ class Actor:
     @property
     def focused(self) -> Locator:
         return self.page.locator(":focus")
-
-
-def names(tree: Any) -> list[str]:
-    """The labels of a syntax tree of the API."""
-    return [label for label, _, _ in tree["nodes"]]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.browser.acting import Actor
     from tests.server.running import Running
 
-PATIENCE = 60_000
+PATIENCE = 180_000
 """Milliseconds that a busy machine may take for what is done at once on an idle one."""
 
 

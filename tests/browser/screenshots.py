@@ -79,7 +79,7 @@ def shoot(browser: Browser, address: str, out: Path) -> None:
         page.goto(address)
         if text:
             page.fill("#text", text)
-            page.wait_for_selector("#syntax svg.tree")
+            page.wait_for_selector("#trees[aria-busy=false] svg.tree")
         act(page)
         page.wait_for_timeout(300)
         page.screenshot(path=out / f"{name}.png", full_page=True)

@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from cleft import Tree
 from cleft.formats.jsonl import parse_record
 from cleft.server.settings import Settings
-from tests.browser.acting import TEXT, TEXTS, Actor, names
+from tests.browser.acting import TEXT, TEXTS, Actor
 from tests.server.running import Running, in_thread
 
 
@@ -25,9 +26,9 @@ def test_typing_shows_both_trees_with_few_requests(actor: Actor) -> None:
     actor.page.locator("#text").press_sequentially(TEXT, delay=5)
     actor.wait()
     expect(actor.page.locator("#discourse svg.tree")).to_be_visible()
-    assert actor.labels() == names(actor.trees("syntax")[0])
-    words = actor.page.locator("#syntax .word").all_text_contents()
-    assert words == ["Rain", "fell", ",", "so", "she", "left", "."]
+    actor.draws(actor.trees("syntax")[0])
+    actor.reads("Rain", "fell", ",", "so", "she", "left", ".")
+    expect(actor.page.locator("#syntax .word")).to_have_count(7)
     assert sum("/v1/parse" in url for url in asked) < len(TEXT) / 2
 
 
@@ -42,12 +43,35 @@ def test_an_answer_that_is_overtaken_is_dropped(actor: Actor) -> None:
 
     actor.page.route("**/v1/parse", hold)
     with actor.page.expect_event("requestfailed") as given_up:
-        actor.page.fill("#text", "The old heron waits.")
-        actor.page.wait_for_timeout(400)
+        with actor.page.expect_request("**/v1/parse"):
+            actor.page.fill("#text", "The old heron waits.")
         actor.type(TEXT)
     assert "heron" in (given_up.value.post_data or "")
     assert held
-    assert actor.page.locator("#syntax .word").first.text_content() == "Rain"
+    actor.reads("Rain")
+
+
+def test_the_trees_are_busy_until_they_are_those_of_the_text(page: Page, server: Running) -> None:
+    """An answer to an older text may be shown, but not as that of the present one."""
+    page.clock.install(time=datetime(2020, 1, 1, tzinfo=UTC))
+    page.goto(server.url)
+    actor, trees, held = Actor(page, server), page.locator("#trees"), list[Route]()
+    actor.settle()
+    page.clock.pause_at(datetime(2020, 1, 2, tzinfo=UTC))  # from here time passes as we say
+    page.route("**/v1/parse", lambda route: held.extend([route]))
+    page.fill("#text", "The old heron waits.")
+    with page.expect_request("**/v1/parse"):
+        page.clock.run_for(250)
+    page.fill("#text", TEXT)
+    held[0].continue_()
+    actor.reads("The", "old", "heron")
+    expect(trees).to_have_attribute("aria-busy", "true")
+    with page.expect_request("**/v1/parse"):
+        page.clock.run_for(250)
+    expect(trees).to_have_attribute("aria-busy", "true")
+    held[1].continue_()
+    actor.wait()
+    actor.reads("Rain")
 
 
 def test_an_empty_page_offers_examples(actor: Actor) -> None:
@@ -70,7 +94,7 @@ def test_the_n_best_trees_can_be_stepped_through(actor: Actor) -> None:
     pills.first.focus()
     for tree in trees[1:]:
         actor.press("ArrowRight")
-        assert actor.labels() == names(tree)
+        actor.draws(tree)
     expect(pills.nth(len(trees) - 1)).to_be_checked()
     assert actor.page.locator("#syntax .novel").count() > 0
 
@@ -103,10 +127,10 @@ def test_the_slider_keeps_only_nuclei(actor: Actor) -> None:
     actor.press("Home")
     kept = kept_units(trees[at], 0)
     assert 0 < len(kept) < len(trees[at]["texts"])
-    said = (prose.text_content() or "").replace("⋯", "")
-    assert said.split() == " ".join(kept).split()
     dropped = actor.page.locator("#discourse .unit.dropped")
     expect(dropped).to_have_count(len(trees[at]["texts"]) - len(kept))
+    said = (prose.text_content() or "").replace("⋯", "")
+    assert said.split() == " ".join(kept).split()
     actor.press("End")
     expect(dropped).to_have_count(0)
 
@@ -127,7 +151,7 @@ def test_replay_shows_every_decision_and_ends_in_the_tree(actor: Actor) -> None:
         height = float(replay.locator(".share.chosen").get_attribute("height") or 0)
         assert abs(height - max(1.5, 78 * share)) < 0.2
     expect(replay.locator(".phrase.unborn")).to_have_count(0)
-    assert actor.labels("#syntax .replay") == names(tree)
+    actor.draws(tree, "#syntax .replay")
 
 
 def test_replay_goes_by_keys_and_by_itself(actor: Actor) -> None:
@@ -226,7 +250,7 @@ def test_a_link_brings_text_settings_and_sentence(page: Page, server: Running) -
     assert (body["text"], body["model"], body["beam"], body["n_best"]) == (TEXTS, "words", 16, 3)
     Actor(page, server).wait()
     expect(page.locator("#sentences input").nth(1)).to_be_checked()
-    assert page.locator("#syntax .word").first.text_content() == "The"
+    Actor(page, server).reads("The")
 
 
 def test_a_link_of_nonsense_is_passed_over(page: Page, server: Running) -> None:
@@ -244,10 +268,10 @@ def test_model_and_beam_can_be_switched(actor: Actor) -> None:
     with actor.page.expect_request("**/v1/parse") as asked:
         actor.page.select_option("#beam", "1")
     assert json.loads(asked.value.post_data or "")["beam"] == 1
-    with actor.page.expect_response("**/v1/parse"):
-        actor.page.select_option("#trees-asked", "1")
+    actor.page.select_option("#trees-asked", "1")
+    actor.wait()
     expect(actor.page.locator("#syntax .pills")).to_have_count(0)
-    assert actor.labels() == names(actor.trees("syntax", model="words", beam=1, n_best=1)[0])
+    actor.draws(actor.trees("syntax", model="words", beam=1, n_best=1)[0])
 
 
 def test_sentences_can_be_stepped_through(actor: Actor) -> None:
@@ -255,11 +279,11 @@ def test_sentences_can_be_stepped_through(actor: Actor) -> None:
     expect(actor.page.locator("#sentences .note")).to_have_text("1 of 2")
     actor.page.click("#sentences button[aria-label='Next sentence']")
     expect(actor.page.locator("#sentences .note")).to_have_text("2 of 2")
-    assert actor.page.locator("#syntax .word").first.text_content() == "The"
+    actor.reads("The")
     expect(actor.page.locator("#sentences button[aria-label='Next sentence']")).to_be_disabled()
     actor.page.locator("#sentences input").nth(1).focus()
     actor.press("ArrowUp")
-    assert actor.page.locator("#syntax .word").first.text_content() == "Rain"
+    actor.reads("Rain")
 
 
 def test_a_text_beyond_the_limits_is_refused_in_plain_words(actor: Actor) -> None:

@@ -40,6 +40,7 @@ def test_nothing_sticks_out_of_a_narrow_screen(actor: Actor) -> None:
     page.locator("#syntax .phrase").first.click()
     page.click("#discourse button:has-text('Replay')")
     expect(page.locator("#discourse .replay")).to_be_visible()
+    expect(page.locator("#syntax .panel")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     outside = page.evaluate(
         "[...document.querySelectorAll('button, select, input, summary')]"
@@ -153,9 +154,14 @@ def test_axe_finds_nothing_serious(browser: Browser, server: Running, scheme: An
         page.click(f"#{task} button[aria-label='Next step']")
     found += audit(page, "replay")
     page.fill("#text", "rain " * 10_001)
+    actor.settle()
+    expect(page.locator("#problem")).to_be_visible()
+    found += audit(page, "problem")
     expect(page.locator("#problem")).to_be_visible()
     page.fill("#text", "")
-    found += audit(page, "problem")
+    actor.settle()
+    expect(page.locator("#empty")).to_be_visible()
+    found += audit(page, "emptied")
     context.close()
     assert found == []
 
