@@ -74,6 +74,13 @@ def test_a_discourse_corpus_line_is_read_with_coarse_or_fine_relations() -> None
     assert (only.tokens, only.discourse.span) == ((), Span(0, 5))
 
 
+def test_two_halves_of_a_pair_do_not_become_one_character() -> None:
+    words = ("It", "\ud83d\ude42", "rained", "a\udc00")
+    line = format_record(Record(tokens=words))
+    assert line.encode("utf-8")
+    assert parse_record(line).tokens == ("It", "\ufffd\ufffd", "rained", "a\udc00")
+
+
 def test_odd_characters_come_back_and_lone_surrogates_are_escaped() -> None:
     for word in ("\u2028", "\x00", "👩‍👩‍👧", "\ud800", '"\\'):
         line = format_record(Record(tokens=(word,)))

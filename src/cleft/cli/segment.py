@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 from cleft import files
 
 if TYPE_CHECKING:
-    from cleft.parser import Sentence
+    from cleft.formats.writing import dump_json
+from cleft.parser import Sentence
 
 EPILOG = """\
 One EDU a line, sentences apart by a blank line; a sentence that could not be
@@ -90,4 +90,4 @@ def _line(sentence: Sentence) -> str:
     }
     if sentence.error is not None:
         data["error"] = str(sentence.error)
-    return json.dumps(data, ensure_ascii=False) + "\n"
+    return dump_json(data) + "\n"

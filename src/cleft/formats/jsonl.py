@@ -9,7 +9,6 @@ that a deep tree needs no deep JSON. A line without the key `cleft` but with
 from __future__ import annotations
 
 import itertools
-import json
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatE
 from cleft.formats.nesting import nest
 from cleft.formats.rst import text_tokens
 from cleft.formats.shapes import as_list, as_object, as_row, as_span, as_strings, load_json
+from cleft.formats.writing import dump_json
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation
 from cleft.tree import Evidence, Tree
@@ -120,17 +120,7 @@ def format_record(record: Record) -> str:
         data["error"] = record.error
     for key, value in record.fields.items():
         data.setdefault(key, value)
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    # A lone surrogate has no UTF-8: such a line is written with escapes.
-    return text if text.isprintable() or _encodes(text) else json.dumps(data, allow_nan=False)
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    return dump_json(data)
 
 
 def syntax_data(tree: Tree) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -71,11 +72,10 @@ def calibrate(
 
         return see
 
-    watched = [part.get_submodule(name).register_forward_pre_hook(look(name)) for name in names]
-    try:
+    with ExitStack() as watched:
+        for name in names:
+            hook = part.get_submodule(name).register_forward_pre_hook(look(name))
+            watched.callback(hook.remove)
         for sentence in sentences:  # one at a time: no padding
             scorer.encode([sentence])
-    finally:
-        for hook in watched:
-            hook.remove()
     return found

@@ -7,16 +7,18 @@ of no use, and no real one sees it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cleft.errors import ModelError
+from cleft.nn.calibration import Seen
 from cleft.nn.onnx_build import FLOAT, INT32, Array, Graph
+from cleft.nn.onnx_int8 import FullMaps, Maps, SmallMaps, even_values
 from cleft.nn.transformer import Transformer
 
-__all__ = ["piece_vectors", "supported", "transformer_graph"]
+__all__ = ["piece_vectors", "supported", "transformer_graph", "watched"]
 
 NAMES = {
     "bert": {
@@ -35,6 +37,9 @@ NAMES = {
     },
 }
 """Where the two kinds keep the parts that they name differently."""
+
+INNER = ("intermediate.dense", "output.dense")
+"""A layer's last two linear maps, of which the first is the wide one."""
 
 
 def supported(model: Any) -> str:
@@ -103,12 +108,23 @@ def _distance_bias(graph: Graph, model: Any, width: str, limit: int) -> str:
     return graph.op("Unsqueeze", bias, graph.numbers(0))
 
 
-def transformer_graph(transformer: Transformer, *, int8: bool = False) -> bytes:
-    """The graph of a trained transformer with its mixture of layers."""
+def watched(model: Any) -> list[str]:
+    """The linear maps whose inputs a graph of 8 bits has to know, by name."""
+    kind = supported(model)
+    parts = (NAMES[kind]["query"], NAMES[kind]["output"], *INNER)
+    layers = range(model.config.num_hidden_layers)
+    return [f"encoder.layer.{number}.{part}" for number in layers for part in parts]
+
+
+def transformer_graph(transformer: Transformer, seen: Mapping[str, Seen] | None = None) -> bytes:
+    """The graph of a trained transformer with its mixture of layers.
+
+    In 8 bits if it is told what the maps that are `watched` have seen.
+    """
     model = transformer.model
     kind, weights = supported(model), _Weights(model)
     config, size = model.config, transformer.size
-    graph = Graph("transformer", int8=int8)
+    graph = Graph("transformer")
     x = graph.input("pieces", FLOAT, ["windows", "width", size])
     lengths = graph.input("lengths", INT32, ["windows"])
     shape = graph.op("Shape", x)
@@ -121,11 +137,26 @@ def transformer_graph(transformer: Transformer, *, int8: bool = False) -> bytes:
     if kind == "mpnet":
         bias = _distance_bias(graph, model, graph.op("Squeeze", width), len(table))
     attend = _attention(graph, shape, lengths, bias, size, config.num_attention_heads)
+    maps: Maps = FullMaps(graph, weights.tensors)
+    if seen is not None:
+        maps = _small(graph, x, weights, seen, kind, config.num_hidden_layers)
     layers = [x]
     for number in range(config.num_hidden_layers):
-        layers.append(_layer(graph, layers[-1], kind, weights, number, config, attend))
+        layers.append(_layer(graph, layers[-1], kind, weights, number, config, maps, attend))
     graph.output("vectors", _mix(graph, layers, transformer))
     return graph.to_bytes()
+
+
+def _small(
+    graph: Graph, x: str, weights: _Weights, seen: Mapping[str, Seen], kind: str, layers: int
+) -> SmallMaps:
+    """The maps in 8 bits; changes the weights, but not what they come to."""
+    seen = dict(seen)
+    for number in range(layers):
+        value, output = (f"encoder.layer.{number}.{NAMES[kind][k]}" for k in ("value", "output"))
+        seen[output] = even_values(weights.tensors, seen, value, output)
+    rows = graph.op("Slice", graph.op("Shape", x), graph.numbers(0), graph.numbers(1))
+    return SmallMaps(graph, weights.tensors, seen, rows)
 
 
 def _normalise(graph: Graph, x: str, weights: _Weights, name: str, epsilon: float) -> str:
@@ -137,14 +168,13 @@ def _normalise(graph: Graph, x: str, weights: _Weights, name: str, epsilon: floa
 
 def _attention(
     graph: Graph, shape: str, lengths: str, bias: str, size: int, heads: int
-) -> Callable[[str], str]:
-    """How queries, keys and values side by side, (rows, 3 · size), become (rows, size)."""
+) -> Callable[[Sequence[str]], str]:
+    """How queries, keys and values, (rows, size) each, become (rows, size)."""
     sides = graph.op("Slice", shape, graph.numbers(0), graph.numbers(2))
-    full = graph.op("Concat", sides, graph.numbers(3 * size), axis=0)
+    full = graph.op("Concat", sides, graph.numbers(size), axis=0)
 
-    def attend(joined: str) -> str:
-        joined = graph.op("Reshape", joined, full)
-        parts = graph.ops("Split", joined, graph.numbers(size, size, size), results=3, axis=2)
+    def attend(three: Sequence[str]) -> str:
+        parts = [graph.op("Reshape", part, full) for part in three]
         inputs = [*parts, "", lengths, *([bias] if bias else [])]
         return graph.reshape(graph.op("MultiHeadAttention", *inputs, num_heads=heads), -1, size)
 
@@ -158,31 +188,23 @@ def _layer(
     weights: _Weights,
     number: int,
     config: Any,
-    attend: Callable[[str], str],
+    maps: Maps,
+    attend: Callable[[Sequence[str]], str],
 ) -> str:
     """One layer over (rows, size)."""
     names, prefix = NAMES[kind], f"encoder.layer.{number}"
-    three = [weights.linear(f"{prefix}.{names[part]}") for part in ("query", "key", "value")]
-    joined = graph.linear(
-        x, np.concatenate([weight for weight, _ in three]), np.concatenate([b for _, b in three])
-    )
-    seen = graph.linear(attend(joined), *weights.linear(f"{prefix}.{names['output']}"))
-    x = _skip(graph, x, seen, weights, f"{prefix}.{names['norm']}", config)
-    inner = graph.linear(x, *weights.linear(f"{prefix}.intermediate.dense"))
-    inner = graph.linear(graph.op("Gelu", inner), *weights.linear(f"{prefix}.output.dense"))
-    return _skip(graph, x, inner, weights, f"{prefix}.output.LayerNorm", config)
+    three = maps.normal(x, [f"{prefix}.{names[part]}" for part in ("query", "key", "value")])
+    seen = maps.attended(attend(three), f"{prefix}.{names['output']}")
+    x = _skip(graph, x, seen, weights, f"{prefix}.{names['norm']}", config.layer_norm_eps)
+    wide, narrow = (f"{prefix}.{part}" for part in INNER)
+    (inner,) = maps.normal(x, [wide])
+    inner = maps.activated(maps.gelu(inner), narrow)
+    return _skip(graph, x, inner, weights, f"{prefix}.output.LayerNorm", config.layer_norm_eps)
 
 
-def _skip(graph: Graph, x: str, more: str, weights: _Weights, name: str, config: Any) -> str:
-    scale, shift = weights.linear(name)
-    return graph.op(
-        "SkipLayerNormalization",
-        x,
-        more,
-        graph.floats(scale),
-        graph.floats(shift),
-        epsilon=config.layer_norm_eps,
-    )
+def _skip(graph: Graph, x: str, more: str, weights: _Weights, name: str, epsilon: float) -> str:
+    # ONNX Runtime's SkipLayerNormalization does both, and takes six times as long.
+    return _normalise(graph, graph.op("Add", x, more), weights, name, epsilon)
 
 
 def _mix(graph: Graph, layers: list[str], transformer: Transformer) -> str:

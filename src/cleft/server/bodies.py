@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 from starlette.requests import Request
 
+from cleft.formats.writing import dump_json
 from cleft.server.refusals import RequestError
 from cleft.server.settings import Settings
 
@@ -23,10 +23,7 @@ def encode(data: Any) -> bytes:
     >>> encode({"text": "é"}).decode()
     '{"text": "é"}'
     """
-    try:
-        return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(data, allow_nan=False).encode()
+    return dump_json(data).encode()
 
 
 def media_type(request: Request, *allowed: str) -> str:
