@@ -180,3 +180,65 @@ def test_runs_are_found_in_directories_and_anything_else_is_refused(tmp_path):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(InputError, match=message):
             read_run(tmp_path / "bad.json")
+
+
+# ---------------------------------------------------------------- languages
+
+
+def french_set(f1: float, tagging: float, part: str = "test") -> dict:
+    scores = {"f1": f1, "recall": f1 - 1, "precision": f1 + 1, "cost": 1.0, "below_greedy": 0}
+    one = syntax_set("plage", part, metric="spmrl", tagging=tagging)
+    return {**one, "beams": {"1": scores, "20": {**scores, "f1": f1 + 0.5}}}
+
+
+def test_languages_have_recall_precision_and_the_command_in_tables_of_their_own():
+    page = results_page(
+        [run("lang-fr", french_set(80.0, 94.0), french_set(70.0, 90.0, "dev")), run("small")]
+    )
+    ((language, *cells),) = rows(page, "French")
+    assert language == "French"
+    assert cells == [
+        *("plage test", "79.00", "81.00", "80.00", "79.00", "81.00", "80.50", "20", "94.00"),
+        "`cleft train recipes/lang-fr.toml`",
+    ]
+    assert len(rows(page, "lang-fr")) == 1, "only among the runs, not among English syntax"
+    assert len(rows(page, "small")) == 2
+    assert page.index("## Syntax") < page.index("## Languages") < page.index("## Runs")
+    assert "With and without characters" not in page
+
+
+def test_a_languages_discourse_is_shown_end_to_end_and_over_given_edus():
+    sets = [discourse_set(given_edus) for given_edus in (False, True)]
+    page = results_page([run("lang-de-discourse", *sets)])
+    assert "## Discourse\n" not in page
+    found = rows(page, "German")
+    assert [row[2:4] for row in found] == [
+        ["found", "greedy"],
+        ["found", "beam 20"],
+        ["given", "greedy"],
+        ["given", "beam 20"],
+    ]
+    assert found[1][4:] == [
+        *("90.00", "89.00", "88.00", "87.50", "86.00"),
+        "`cleft train recipes/lang-de-discourse.toml`",
+    ]
+
+
+def test_runs_without_characters_stand_against_those_with_them():
+    bare = run("lang-xx", french_set(76.5, 91.0), settings=["network.char_size=0"])
+    other = run("lang-xx", french_set(99.0, 99.0), settings=["network.char_size=0"], seed=2)
+    odd = run("lang-xx", french_set(50.0, 50.0), settings=["training.epochs=1"])
+    page = results_page([run("lang-xx", french_set(80.0, 94.0)), bare, other, odd])
+    whole, compared = rows(page, "xx")
+    assert whole[4] == "80.00"
+    assert compared == ["xx", "plage test", "76.50", "80.00", "+3.50", "91.00", "94.00", "+3.00"]
+
+
+def test_what_a_language_was_not_scored_on_is_left_open():
+    bare = run("lang-fr", french_set(76.5, 91.0), settings=["network.char_size=0"])
+    different = run("lang-is", syntax_set("hús", tagging=None))
+    without = run("lang-is", syntax_set("hús"), settings=["network.char_size=0"])
+    page = results_page([run("lang-fr"), bare, different, without])
+    (dev,) = rows(page, "French")
+    assert dev[1:5] == ["herons dev", "–", "–", "85.00"]
+    assert rows(page, "Icelandic")[1][-3:] == ["97.13", "–", "–"]

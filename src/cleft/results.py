@@ -7,20 +7,28 @@ text, so a test can hold the page against the runs it was made from.
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from cleft import files
 from cleft.errors import InputError
+from cleft.result_languages import is_language, language_blocks
+from cleft.result_tables import (
+    MEASURES,
+    NONE,
+    Run,
+    command,
+    name,
+    number,
+    set_title,
+    sets,
+    table,
+    widths,
+)
 
 __all__ = ["find_runs", "read_run", "results_page"]
-
-Run = Mapping[str, Any]
-NONE = "–"
-MEASURES = ("segmentation", "span", "nuclearity", "relation", "full")
 
 HEAD = """\
 # Results
@@ -87,71 +95,31 @@ def read_run(path: Path) -> Run:
 
 def results_page(runs: Sequence[Run]) -> str:
     """The page of all runs, as Markdown."""
-    ordered = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], _command(run)))
+    ordered = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
     plain = [run for run in ordered if not run["recipe"].get("ablation")]
     variants = [run for run in ordered if run["recipe"].get("ablation")]
+    english = [run for run in plain if not is_language(run)]
     blocks = [HEAD]
     for text, task, head, cells in (
         (SYNTAX, "syntax", SYNTAX_HEAD, _syntax_rows),
         (DISCOURSE, "discourse", DISCOURSE_HEAD, _discourse_rows),
     ):
-        rows = [row for run in plain for one in _sets(run, task) for row in cells(run, one)]
+        rows = [row for run in english for one in sets(run, task) for row in cells(run, one)]
         if rows:
-            blocks.append(f"{text}\n{_table(head, rows)}")
-    genres = [row for run in plain for row in _genre_rows(run)]
+            blocks.append(f"{text}\n{table(head, rows)}")
+    genres = [row for run in english for row in _genre_rows(run)]
     if genres:
-        blocks.append(f"{GENRES}\n{_table(GENRE_HEAD, genres)}")
+        blocks.append(f"{GENRES}\n{table(GENRE_HEAD, genres)}")
+    blocks += language_blocks([run for run in plain if is_language(run)])
     if plain:
-        blocks.append(f"{RUNS}\n{_table(RUN_HEAD, map(_run_row, plain))}")
+        blocks.append(f"{RUNS}\n{table(RUN_HEAD, map(_run_row, plain))}")
     if variants:
-        blocks.append(f"{ABLATION}\n{_table(ABLATION_HEAD, _ablation_rows(variants))}")
-        blocks.append(f"{_table(BEAM_HEAD, _beam_rows(variants))}")
+        blocks.append(f"{ABLATION}\n{table(ABLATION_HEAD, _ablation_rows(variants))}")
+        blocks.append(f"{table(BEAM_HEAD, _beam_rows(variants))}")
     return "\n".join(blocks)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, its lines ended."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _number(value: float | None, places: int = 2) -> str:
-    return NONE if value is None else f"{value:.{places}f}"
-
-
 # ---------------------------------------------------------------- scores
-
-
-def _sets(run: Run, task: str) -> list[Mapping[str, Any]]:
-    """The scored sets of a task, test first; of a run that is not scored yet, its dev scores."""
-    if "final" in run:
-        found = [one for one in run["final"]["sets"] if one["task"] == task]
-        return sorted(found, key=lambda one: (one["part"] != "test", one["name"]))
-    dev = run["best"].get("dev", {}).get(task)
-    if dev is None:
-        return []
-    data = run["recipe"]["data"][task]
-    beam = str(run["recipe"]["training"]["beam"])
-    names = _directories(data["dev"])
-    only: dict[str, Any] = {"task": task, "part": "dev", "name": ", ".join(names)}
-    only["silver"] = not names.isdisjoint(data.get("silver", ()))
-    only |= {"metric": data["metric"], "given_edus": False, "tagging": dev.get("tagging")}
-    return [{**only, "beams": {beam: dev}}]
-
-
-def _directories(paths: Sequence[str]) -> KeysView[str]:
-    return dict.fromkeys(Path(path).parent.name for path in paths).keys()
-
-
-def _set_title(one: Mapping[str, Any]) -> str:
-    return f"{one['name']} {one['part']}{' (silver)' if one['silver'] else ''}"
-
-
-def _widths(one: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], str]:
-    """The scores by greedy search and by the widest beam, and that width."""
-    beams = one["beams"]
-    widest = max(beams, key=int)
-    return beams.get("1", {}), beams[widest] if int(widest) > 1 else {}, widest
 
 
 SYNTAX_HEAD = (
@@ -161,18 +129,18 @@ SYNTAX_HEAD = (
 
 
 def _syntax_rows(run: Run, one: Mapping[str, Any]) -> Iterator[list[str]]:
-    greedy, beam, width = _widths(one)
+    greedy, beam, width = widths(one)
     yield [
-        _name(run),
+        name(run),
         str(run["seed"]),
-        _set_title(one),
+        set_title(one),
         one["metric"].upper(),
-        _number(greedy.get("f1")),
-        _number(beam.get("f1")),
+        number(greedy.get("f1")),
+        number(beam.get("f1")),
         width if beam else NONE,
-        _number((beam or greedy).get("complete"), 1),
-        _number(one["tagging"]),
-        _number(beam.get("cost")),
+        number((beam or greedy).get("complete"), 1),
+        number(one["tagging"]),
+        number(beam.get("cost")),
         str(beam.get("below_greedy", NONE)),
     ]
 
@@ -184,13 +152,13 @@ def _discourse_rows(run: Run, one: Mapping[str, Any]) -> Iterator[list[str]]:
     for width, scores in sorted(one["beams"].items(), key=lambda item: int(item[0])):
         wide = int(width) > 1
         yield [
-            _name(run),
+            name(run),
             str(run["seed"]),
-            _set_title(one),
+            set_title(one),
             "given" if one["given_edus"] else "found",
             f"beam {width}" if wide else "greedy",
-            *[_number(scores.get(name)) for name in MEASURES],
-            _number(scores.get("cost") if wide else None),
+            *[number(scores.get(name)) for name in MEASURES],
+            number(scores.get("cost") if wide else None),
             str(scores.get("below_greedy", NONE)) if wide else NONE,
         ]
 
@@ -199,17 +167,17 @@ GENRE_HEAD = ("recipe", "seed", "set", "genre", "sentences", *MEASURES)
 
 
 def _genre_rows(run: Run) -> Iterator[list[str]]:
-    for one in _sets(run, "discourse"):
+    for one in sets(run, "discourse"):
         if one["part"] != "test" or one["given_edus"]:
             continue
         for genre, scores in sorted(one.get("genres", {}).items()):
             yield [
-                _name(run),
+                name(run),
                 str(run["seed"]),
-                _set_title(one),
+                set_title(one),
                 genre,
                 str(scores["sentences"]),
-                *[_number(scores[name]) for name in MEASURES],
+                *[number(scores[name]) for name in MEASURES],
             ]
 
 
@@ -222,33 +190,15 @@ RUN_HEAD = (
 )
 
 
-def _name(run: Run) -> str:
-    recipe = run["recipe"]
-    # What `--set` changed tells runs of one recipe apart; seeds have a column of their own.
-    changes = [text for text in recipe.get("settings", ()) if not text.startswith("seed")]
-    changes = [] if recipe.get("ablation") else changes
-    return " ".join([str(recipe["name"]), *(text.rpartition(".")[2] for text in changes)])
-
-
-def _command(run: Run) -> str:
-    """The command that a run was made by."""
-    recipe = run["recipe"]
-    source = recipe.get("source") or ""
-    if not source or Path(source).is_absolute():
-        source = f"recipes/{recipe['name']}.toml"
-    settings = [part for setting in recipe.get("settings", ()) for part in ("--set", setting)]
-    return shlex.join(["cleft", "train", source, *settings])
-
-
 def _run_row(run: Run) -> list[str]:
     status = "done" if run["status"] == "done" and "final" in run else f"{run['status']}, not final"
     return [
-        _name(run),
-        f"`{_command(run)}`",
+        name(run),
+        f"`{command(run)}`",
         str(run["seed"]),
         str(run["best"].get("epoch", NONE)),
         str(len(run.get("epochs", ()))),
-        _number(run.get("hours")),
+        number(run.get("hours")),
         f"{run['parameters'] / 1e6:.2f} M",
         ", ".join(f"{count} {task}" for task, count in sorted(run["sentences"].items())),
         status,
@@ -272,8 +222,8 @@ def _groups(runs: Sequence[Run]) -> Groups:
     """Runs with one scored set each, by recipe, set and variant: the baseline first."""
     found: Groups = {}
     for run in runs:
-        for one in _sets(run, "syntax"):
-            key = (_name(run), _set_title(one), run["recipe"]["ablation"])
+        for one in sets(run, "syntax"):
+            key = (name(run), set_title(one), run["recipe"]["ablation"])
             found.setdefault(key, []).append((run, one))
     order = sorted(found, key=lambda key: (*key[:2], key[2] != BASELINE, key[2]))
     return {key: found[key] for key in order}
@@ -308,10 +258,10 @@ def _ablation_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
             ", ".join(f"`{change}`" for change in changes) or NONE,
             ", ".join(str(run["seed"]) for run, _ in group),
             title,
-            _number(here),
-            _number(_spread(values)),
+            number(here),
+            number(_spread(values)),
             against,
-            _number(_mean([run["hours"] for run, _ in group])),
+            number(_mean([run["hours"] for run, _ in group])),
             f"{first['parameters'] / 1e6:.2f} M",
         ]
 
@@ -327,8 +277,8 @@ def _beam_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
                 variant,
                 title,
                 beam,
-                _number(_mean(values)),
-                _number(_spread(values)),
-                _number(_mean(costs)),
+                number(_mean(values)),
+                number(_spread(values)),
+                number(_mean(costs)),
                 str(int(sum(below))) if below else NONE,
             ]

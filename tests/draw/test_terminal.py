@@ -189,3 +189,11 @@ def test_discourse_differences_are_marked() -> None:
 def test_trees_of_two_tasks_cannot_be_compared() -> None:
     with pytest.raises(UsageError, match="found Tree and DiscourseTree"):
         diff(SHORT, rain())  # type: ignore[type-var]
+
+
+def test_words_from_right_to_left_stay_under_their_tags() -> None:
+    tree = Tree.from_brackets("(S (NP (N הילדה)) (VP (V קראה) (NP (N ספר))) (. .))")
+    tags, words = terminal(tree, 80, colour=False).splitlines()[-2:]
+    # The marks keep a terminal from turning the line of words around; they take no column.
+    assert words.split() == ["הילדה\u200e", "קראה\u200e", "ספר\u200e", "."]
+    assert abs(columns(words) - columns(tags)) < 3

@@ -1,11 +1,14 @@
 """The raw text of all GUM documents: offsets round-trip, and quality does not fall unnoticed."""
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
-from cleft.text import split_sentences, tokenize
+import cleft
+from cleft.text import read_plain, sources_of_text, split_sentences, tokenize
+from tests.runtime.models import model
 
 
 def documents(shared: Path, split: str):
@@ -32,12 +35,49 @@ def f1(matched: int, found: int, gold: int) -> float:
 @pytest.mark.parametrize("split", ["train", "dev", "test"])
 def test_offsets_round_trip_on_every_document(shared, split):
     for text, _, _ in documents(shared, split):
+        spans = split_sentences(text)
         last = 0
-        for sentence in split_sentences(text):
-            for token in tokenize(text, sentence.start, sentence.end):
+        for span, source in zip(spans, sources_of_text(text), strict=True):
+            assert span.of(text) == source.text == source.text.strip()
+            assert (source.start, source.start + len(source.text)) == (span.start, span.end)
+            assert source.paragraph == span.paragraph
+            for token in source.tokens:
+                start, end = source.start + token.start, source.start + token.end
+                assert text[start:end] == token.text
+                assert last <= start < end <= span.end
+                assert not text[last:start].strip()
+                last = end
+        assert not text[last:].strip()
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_a_file_that_is_read_line_by_line_gives_what_its_text_gives(shared, split, tmp_path):
+    path = tmp_path / "document.txt"
+    for text, _, _ in itertools.islice(documents(shared, split), 0, None, 5):
+        path.write_text(text, encoding="utf-8", newline="")
+        assert list(read_plain(path)) == list(sources_of_text(text))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_offsets_of_results_round_trip(shared, everything, split):
+    """Sentences, tokens and EDUs of the parser's results lead back to the text they came from."""
+    parser = cleft.load(model("words"))
+    step = 1 if everything else 20
+    for text, _, _ in itertools.islice(documents(shared, split), 0, None, step):
+        last = 0
+        for sentence in parser.parse(text, task="discourse"):
+            assert sentence.error is None
+            assert text[sentence.start : sentence.end] == sentence.text
+            for token in sentence.tokens:
                 assert text[token.start : token.end] == token.text
                 assert not text[last : token.start].strip()
                 last = token.end
+            for edu in sentence.edus:
+                assert " ".join(text[edu.start : edu.end].split()) == edu.text
+            assert sentence.edus[0].start == sentence.tokens[0].start
+            assert sentence.edus[-1].end == sentence.tokens[-1].end
         assert not text[last:].strip()
 
 

@@ -71,6 +71,14 @@ def test_a_language_without_spaces_asks_for_tokens(language):
         tokenize("他", language=language)
 
 
+def test_the_refusal_of_a_text_names_the_ways_to_give_tokens():
+    with pytest.raises(UsageError) as caught:
+        tokenize("犬が走る。", language="ja")
+    assert "Japanese puts no spaces between words" in str(caught.value)
+    assert "parse_tokens" in str(caught.value)
+    assert "--input tokens" in str(caught.value)
+
+
 @pytest.mark.parametrize("language", ["", "e", "english", "e1", "日本"])
 def test_what_is_no_language_code_is_refused(language):
     with pytest.raises(UsageError, match="expected a language code"):

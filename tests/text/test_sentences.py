@@ -112,6 +112,12 @@ OTHERS = [
     ("is", "Hann kom 17. júní, þ.e. í gær. | Já."),
     ("fo", "Hann kom t.d. 5. mai. | Ja."),
     ("es", "¿Qué pasa? | ¡Nada! | El Sr. Gómez vino."),
+    ("fr", "Elle a vu M. Durand. | « Viens ! » dit-elle. | Où vas-tu ? | Au no 5, p. 12. | Bien."),
+    ("is", "Hún er 17. | Hann býr á 2. hæð. | „Komdu!“ sagði hún. | Kl. 14. | Við fórum."),
+    ("fo", "Tann 29. juli var ólavsøka. | Hon er 17. | Hann fór."),
+    ("de", "Sie ist 17. | Er kam am 17. Mai. | Im 19. Jahrhundert war Hr. Ott da. | Gut."),
+    ("id", "“Ayo!” katanya. | Mereka pergi, dll. | Ia pulang."),
+    ("he", "הילדה קראה ספר. | הכלב ישן! | למה?"),
     ("hi", "वह आया। | वह गई।"),
     ("ar", "هل جاء؟ | نعم. | ذهب."),
 ]

@@ -210,22 +210,69 @@ def test_hyphens_can_be_kept(text):
 
 
 OTHERS = {
-    ("fr", "L'homme qu'on a vu aujourd'hui"): "L' homme qu' on a vu aujourd'hui",
+    ("fr", "L'homme qu'on a vu aujourd'hui"): "L' homme qu' on a vu aujourd' hui",
+    ("fr", "L’ex-ministre n’est-il plus qu’aujourd’hui l’« ami » de J.-P. ?"): (
+        "L’ ex- ministre n’ est -il plus qu’ aujourd’ hui l’ « ami » de J.-P. ?"
+    ),
+    ("fr", "Va-t-elle au rendez-vous ? Donne-le-moi !"): (
+        "Va -t-elle au rendez-vous ? Donne -le -moi !"
+    ),
+    ("fr", "celui-ci, ce jour-là, peut-être : 5 mg/kg à 25°C"): (
+        "celui-ci , ce jour -là , peut-être : 5 mg / kg à 25 °C"
+    ),
+    ("fr", "un débat politico-social à l'O.N.U. le 1er mai à 12h30"): (
+        "un débat politico- social à l' O.N.U. le 1er mai à 12h30"
+    ),
+    ("fr", "IIb/IIIa, 1/10, et/ou, ex-il"): "IIb/IIIa , 1/10 , et / ou , ex- il",
     ("fr", "M. Dupont a 3,5 % d’eau, etc."): "M. Dupont a 3,5 % d’ eau , etc.",
     ("de", "Am 3. Oktober kam Dr. Müller, z.B. „heute“."): (
         "Am 3. Oktober kam Dr. Müller , z.B. „ heute “ ."
     ),
     ("de", "E-Mail-Adresse"): "E-Mail-Adresse",
     ("id", "anak-anak, dll."): "anak - anak , dll.",
+    ("id", "Rumahnya besar, tetapi hanya ibunya yang tinggal."): (
+        "Rumah nya besar , tetapi hanya ibu nya yang tinggal ."
+    ),
+    ("id", "Misalnya, pemberitahuannya di Jl. Melati No. 5 US$ 10"): (
+        "Misalnya , pemberitahuan nya di Jl. Melati No. 5 US$ 10"
+    ),
+    ("id", "ibu/nya, ibu-nya"): "ibu / nya , ibu - nya",
     ("is", "17. júní, þ.e.a.s."): "17. júní , þ.e.a.s.",
+    ("is", "Um 30% (0,5%) kusu t.d. mennta- og Facebook-síðu kl. 14:00."): (
+        "Um 30% ( 0,5% ) kusu t.d. mennta- og Facebook-síðu kl. 14:00 ."
+    ),
     ("fo", "t.d. 5. mai."): "t.d. 5. mai .",
     ("es", "¿Sr. Gómez don't?"): "¿ Sr. Gómez don't ?",
+    ("he", "הילדה קראה ספר (ישן) בגינה, ד״ר כהן."): "הילדה קראה ספר ( ישן ) בגינה , ד״ר כהן .",
+    ("ar", "قرأت الفتاة كتابًا، أليس كذلك؟"): "قرأت الفتاة كتابًا ، أليس كذلك ؟",
 }
 
 
 @pytest.mark.parametrize(("language", "text"), OTHERS)
 def test_other_languages_by_example(language, text):
     assert " ".join(words(text, language=language)) == OTHERS[language, text]
+
+
+AFFIXED = (
+    *("ex-", "anti-", "auto-", "-il", "-t-elle", "qu’", "nya", "hanya", "rendez-vous", "aujourd'"),
+    *("mg/kg", "17. ", "J.-P."),
+)
+
+
+@pytest.mark.parametrize("language", ["fr", "id", "is", "fo", "de", "he", "ar"])
+@given(
+    parts=st.lists(
+        st.sampled_from([*"Llaquo'’-tilnyaéÞ°C%/.,5 «»אבשلا؟", *AFFIXED]),
+        max_size=20,
+    ),
+    hyphens=st.sampled_from([None, "split", "keep"]),
+)
+def test_tokens_cover_a_text_of_any_language(language, parts, hyphens):
+    text = "".join(parts)
+    found = tokenize(text, language=language, hyphens=hyphens)
+    assert all(token.text for token in found)
+    assert "".join(token.text for token in found) == "".join(text.split())
+    assert all(text[token.start : token.end] == token.text for token in found)
 
 
 def test_an_unknown_choice_of_hyphens_is_refused():

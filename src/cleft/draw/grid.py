@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleft.draw.characters import columns, shown, visible
+from cleft.draw.characters import columns, is_right_to_left, shown, visible
 from cleft.draw.outline import Chunk
 from cleft.draw.rows import Index, whole
 from cleft.draw.theme import tone_of
@@ -14,6 +14,7 @@ __all__ = ["grid_lines"]
 
 GAP = 2
 MARGIN = 1
+LEFT_TO_RIGHT = "\u200e"
 DEEPEST = 60  # levels; a deeper tree is read more easily as an outline
 
 
@@ -80,7 +81,7 @@ class _Grid:
             row = 2 * (self.levels[0] - self.levels[place])
             if node.word is not None:
                 self._put(rows[-2], place, visible(node.label), "dim")
-                self._put(rows[-1], place, shown(node.word), "")
+                self._put(rows[-1], place, _in_place(shown(node.word)), "")
             else:
                 self._put(rows[row], place, shown(node.label, "·"), tone_of(node.label))
                 self._connect(rows, place, row + 1)
@@ -98,6 +99,11 @@ class _Grid:
             top = 2 * (self.levels[0] - self.levels[child])
             for between in range(at + 1, top):
                 rows[between][column] = Chunk("│", "dim")
+
+
+def _in_place(word: str) -> str:
+    """A word that stays under its tag: terminals turn a line of right-to-left words around."""
+    return f"{word}{LEFT_TO_RIGHT}" if is_right_to_left([word]) else word
 
 
 def _bar(parent: int, ends: Sequence[int]) -> dict[int, str]:

@@ -10,7 +10,7 @@ from cleft.text.inputs import (
     read_tokens,
     sources_of_text,
 )
-from cleft.text.languages import Hyphens
+from cleft.text.languages import Hyphens, has_spaces
 from cleft.text.penn import penn_forms
 from cleft.text.sentences import (
     SentenceSpan,
@@ -26,6 +26,7 @@ __all__ = [
     "Source",
     "Token",
     "align",
+    "has_spaces",
     "paragraphs_of_lines",
     "penn_forms",
     "read_conllu",

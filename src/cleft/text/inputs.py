@@ -7,7 +7,6 @@ holds no more than a sentence (raw text: a paragraph).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import Any
 
 from cleft import files
 from cleft.errors import FormatError, InputError, Place
-from cleft.formats.shapes import as_list, as_strings
+from cleft.formats.shapes import as_list, as_strings, load_json
 from cleft.text.languages import Hyphens, language_named
 from cleft.text.sentences import paragraph_sentences, paragraphs_of_lines
 from cleft.text.tokens import Token, tokenize
@@ -142,9 +141,10 @@ _OURS = ("tokens", "text", "space_after", "tags")
 
 def _json_source(line: str, where: Place) -> Source:
     try:
-        data = json.loads(line)
+        data = load_json(line)
     except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", "nested too deeply")
+        deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if deep else getattr(error, "msg", str(error))
         raise FormatError(f"not JSON: {reason}", where=where, hint="one object a line") from error
     if isinstance(data, list):
         data = {"tokens": data}

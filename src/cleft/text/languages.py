@@ -13,7 +13,7 @@ from typing import Literal
 from cleft.errors import UsageError
 from cleft.text import english
 
-__all__ = ["LANGUAGES", "Hyphens", "Language", "language_named"]
+__all__ = ["LANGUAGES", "Hyphens", "Language", "has_spaces", "language_named"]
 
 Hyphens = Literal["split", "keep"]
 """Whether a hyphen or a slash inside a word is a token of its own."""
@@ -24,9 +24,15 @@ class Language:
     """What the rules must know of a language.
 
     `titles` are abbreviations that never end a sentence, `abbreviations` those
-    that may; `elisions` are beginnings of words that an apostrophe joins to
-    the next one; with `ordinals` a number and a period make an ordinal, which
-    ends no sentence.
+    that may; `starters` are words that begin a sentence far more often than
+    they go on. With `ordinals` a number and a period make an ordinal, which
+    ends no sentence before lower case nor, with `capital_nouns`, before a noun.
+
+    What treebanks part: `elisions` are beginnings of words that an apostrophe
+    joins to the next one, `prefixes` those that a hyphen does (and all that
+    end in `prefix_end`), `pronouns` whether French ones follow a verb,
+    `suffixes` endings that are words; `whole` keeps a word from it. With
+    `measures` *mg/kg* is three tokens and *°C* one, with `percents` *30%* is one.
     """
 
     code: str
@@ -36,7 +42,15 @@ class Language:
     numbered: frozenset[str] = frozenset()
     starters: frozenset[str] = frozenset()
     elisions: frozenset[str] = frozenset()
+    prefixes: frozenset[str] = frozenset()
+    prefix_end: str = ""
+    pronouns: bool = False
+    suffixes: tuple[str, ...] = ()
+    whole: frozenset[str] = frozenset()
     ordinals: bool = False
+    capital_nouns: bool = False
+    measures: bool = False
+    percents: bool = False
     english_clitics: bool = False
     hyphens: Hyphens = "keep"
 
@@ -78,7 +92,21 @@ FRENCH = Language(
     abbreviations=_words("etc av bd apr env éd tél janv févr avr juil sept oct nov déc hab"),
     ambiguous=_words("no art ex st me"),
     numbered=_words("no art p pp vol fig"),
-    elisions=_words("l d c j m n s t qu jusqu lorsqu puisqu quoiqu"),
+    starters=_words(
+        """le la les l'on un une des du au aux il elle ils elles on je nous vous ce cette ces c'est
+        cela ça son sa ses leur leurs mon ma mes notre nos votre vos et mais ou or donc car si
+        quand lorsque comme dans en sur sous pour par avec sans après avant depuis selon à
+        y qui que quoi où tout tous toute toutes plus puis ainsi enfin alors aussi d'abord
+        cependant toutefois aujourd'hui hier demain c'était s'il qu'il l'an j'ai"""
+    ),
+    elisions=_words("l d c j m n s t qu jusqu lorsqu puisqu quoiqu quelqu aujourd"),
+    prefixes=_words("ex anti non"),
+    prefix_end="o",
+    pronouns=True,
+    whole=_words(
+        "rendez-vous celui-là celle-là ceux-là celles-là jusque-là par-là oh-la-la garde-à-vous"
+    ),
+    measures=True,
 )
 
 GERMAN = Language(
@@ -93,7 +121,14 @@ GERMAN = Language(
     ),
     ambiguous=_words("art max min mo di mi do sa so fr"),
     numbered=_words("art nr bd abs"),
+    starters=_words(
+        """der die das den dem ein eine einen einem einer es er sie ich wir ihr man dies diese
+        dieser dieses auch aber und oder doch denn wenn als wie was wer wo warum da dann so nun
+        noch nur schon hier dort in im am an auf aus bei mit nach vor von zu für über unter
+        seit bis um nicht kein keine alle viele mein meine sein seine unser ihre"""
+    ),
     ordinals=True,
+    capital_nouns=True,
 )
 
 INDONESIAN = Language(
@@ -102,6 +137,18 @@ INDONESIAN = Language(
     abbreviations=_words("dll dsb dkk dst tbk inc ltd corp"),
     ambiguous=_words("no"),
     numbered=_words("no hlm"),
+    suffixes=("nya",),
+    whole=_words(
+        """hanya punya tanya bertanya ditanya menanya tertanya misalnya biasanya lainnya
+        sebelumnya sesudahnya setelahnya akhirnya sebenarnya sebetulnya sesungguhnya adanya
+        antaranya umumnya seharusnya selanjutnya tampaknya sebabnya sebaliknya khususnya rupanya
+        soalnya awalnya setidaknya semestinya mestinya agaknya berikutnya anehnya sejatinya
+        dulunya banyaknya selebihnya sayangnya akibatnya sepenuhnya nantinya mulanya sebagainya
+        kabarnya tentunya layaknya kelihatannya sepertinya seandainya seluruhnya segalanya
+        sebaiknya secepatnya pokoknya makanya bukannya pasalnya kiranya
+        sekiranya memangnya celakanya nyatanya sedianya umpamanya terbentuknya
+        terjadinya munculnya masuknya bocornya jatuhnya meningkatnya terciptanya lahirnya"""
+    ),
     hyphens="split",
 )
 
@@ -109,11 +156,16 @@ ICELANDIC = Language(
     code="is",
     titles=_words(
         """t.d þ.e þ.e.a.s m.a s.s u.þ.b m.v o.fl sbr skv dr sr nr hr frú kl bls gr mgr ca
-        hæstv fr e.t.v f.kr e.kr sl þ.á.m"""
+        hæstv fr e.t.v f.kr e.kr sl þ.á.m mt st th"""
     ),
-    abbreviations=_words("o.s.frv hf ehf ohf sf jr jan feb mar apr jún júl ágú sept okt nóv des"),
+    abbreviations=_words(
+        """o.s.frv hf ehf ohf sf jr jan feb mar apr jún júl ágú sept okt nóv des kr ma þús inc
+        etc"""
+    ),
+    ambiguous=_words("mar des st"),
     numbered=_words("nr bls gr kl"),
     ordinals=True,
+    percents=True,
 )
 
 FAROESE = Language(
@@ -137,24 +189,40 @@ WITHOUT_SPACES = {
 """Languages whose words no space parts."""
 
 
+def has_spaces(code: str) -> bool:
+    """Whether a language parts its words by spaces, so that its text can be read.
+
+    >>> has_spaces("fr-CA"), has_spaces("ja")
+    (True, False)
+    """
+    return _base(code) not in WITHOUT_SPACES
+
+
 def language_named(code: str) -> Language:
     """The rules for a language code such as `en`, `de` or `fr-CA`.
 
     >>> language_named("de-AT").ordinals
     True
     """
-    base = code.replace("_", "-").partition("-")[0].lower()
+    base = _base(code)
     if base in WITHOUT_SPACES:
         raise UsageError(
             f"{WITHOUT_SPACES[base]} puts no spaces between words, so its text cannot be"
             " tokenized here",
             where=f"language {code!r}",
-            hint="give tokens instead of text: one sentence a line, tokens apart by spaces",
+            hint="give tokens: parse_tokens in Python; on the command line --input tokens, "
+            "one sentence a line, its tokens apart by spaces",
         )
+    return LANGUAGES.get(base) or Language(code=base, titles=_COMMON, abbreviations=_ENDING)
+
+
+def _base(code: str) -> str:
+    """The language of a code, without a country or script."""
+    base = code.replace("_", "-").partition("-")[0].lower()
     if not (base.isascii() and base.isalpha() and len(base) in (2, 3)):
         raise UsageError(
             "expected a language code of two or three letters",
             where=f"language {code!r}",
             hint="for example 'en', 'fr' or 'de'",
         )
-    return LANGUAGES.get(base) or Language(code=base, titles=_COMMON, abbreviations=_ENDING)
+    return base

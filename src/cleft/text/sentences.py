@@ -190,7 +190,8 @@ class _Paragraph:
             return self._breaks_off(found.start(), begin, follower)
         if stop is None:
             return True
-        quoted = found.end() > found.end("stop") and self.text[found.end("stop")] in "\"'”’»“"
+        closed = self.text[found.end("stop") : found.end()].lstrip()  # French: a space before »
+        quoted = closed.startswith(('"', "'", "”", "’", "»", "“"))
         if self._goes_on(follower) and not ("!" in stop and not quoted):
             return False
         if quoted and stop != "." and self._is_reported(follower):
@@ -244,16 +245,25 @@ class _Paragraph:
         lower = word.lower().lstrip("'’")
         after = follower["word"]
         number = after[:1].isdigit()
-        ordinal = language.ordinals and word.isdigit() and len(word) < 3
-        if ordinal or (low == begin and self._opens_item(before, after)):
+        letter = len(word) == 1 and word.isalpha()
+        opens = low == begin and self._opens_item(before, after)
+        if opens or (letter and language.is_title(word)):
             return False
+        if language.ordinals and word.isdigit() and len(word) < 3:
+            return self._ordinal_ends(follower)
         if lower in language.numbered and lower in language.ambiguous:
             return not number
-        if len(word) == 1 and word.isalpha():
+        if letter:
             return self._initial_ends(before[: -len(word)], follower)
         if language.may_end(word) or _INITIALS.match(word):
             return not number and (lower == "etc" or self._starts(follower))
         return not language.is_title(word)
+
+    def _ordinal_ends(self, follower: re.Match[str]) -> bool:
+        """Whether a small number and its period are the end: *er 17. Sie* but *am 17. Mai*."""
+        if self.language.capital_nouns:
+            return self._starts(follower, default=False)
+        return follower["word"][:1].isupper()
 
     @staticmethod
     def _opens_item(before: str, after: str) -> bool:

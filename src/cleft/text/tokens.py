@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from cleft.errors import UsageError
 from cleft.text import english
+from cleft.text.affixes import head_ends, tail_ends
 from cleft.text.characters import CLOSERS, EMOJI, LETTER
 from cleft.text.languages import Hyphens, Language, language_named
 
@@ -117,6 +118,12 @@ class Rules:
         if not self.language.english_clitics:
             for name in ("elided", "clitic", "clipped"):
                 parts.pop(name, None)
+        if self.language.elisions:  # before a quotation or initials: *l'« affaire »*
+            words = _choice(" ".join(self.language.elisions))
+            elision = rf"(?<!{LETTER})(?i:{words})['’](?:(?!{LETTER})|(?=[A-Z]\.[A-Z]))"
+            parts = {"elision": elision, "initials": r"[A-Z]\.-[A-Z]\.", **parts}
+        if self.language.measures:
+            parts = {"degree": rf"°[CF](?!{LETTER})", **parts}
         return re.compile("|".join(f"(?P<{name}>{part})" for name, part in parts.items()))
 
 
@@ -185,6 +192,7 @@ _TAIL = re.compile(rf"[{CLOSERS}]*+\Z")
 _CAPITALS = re.compile(r"(?:[A-Z]\.){1,8}[A-Z]\Z")
 _CONNECTORS = "'’ʼ·/*&.,-\u2010\u2011"
 _HYPHEN = re.compile(_DASH)
+_DIGIT = re.compile(r"\d")
 _WHOLE = frozenset(["s/he", "w/o", "c/o", "n/a", "a/c", "i/o", "b/c", "w/e"])
 
 
@@ -222,7 +230,11 @@ def _adjusted(
     """The end of an address without the punctuation after it, or of a number with its period."""
     if kind in ("url", "path"):
         return start + _url_length(piece[start:end])
-    if kind == "number" and len(piece) == end + 1 and piece[end] == "." and not where & LAST:
+    if kind != "number":
+        return end
+    if language.percents and piece.startswith("%", end):
+        return end + 1
+    if len(piece) == end + 1 and piece[end] == "." and not where & LAST:
         listed = start == 0 and where & FIRST
         if listed or language.ordinals:
             return end + 1
@@ -248,26 +260,24 @@ def _url_length(address: str) -> int:
 
 def _word_ends(word: str, rules: Rules) -> list[int]:
     """Where the tokens of a word end: clitics off, elisions off, joints split."""
-    if word.isalpha() and len(word) > 9:
-        return [len(word)]
     language = rules.language
+    if word.isalpha() and len(word) > 9 and not language.suffixes:
+        return [len(word)]
     if language.english_clitics:
         cuts = english.CONTRACTIONS.get(word.lower().replace("’", "'"))
         if cuts:
             return [*cuts, len(word)]
-    stem, ends = _without_clitics(word) if language.english_clitics else (len(word), [len(word)])
-    begin = _elision(word, language) if language.elisions else 0
-    joints = _joints(word[begin:stem], language) if rules.hyphens == "split" else []
-    return [
-        *([begin] if begin else []),
-        *(begin + one for one in joints),
-        *([stem] if stem != ends[0] else []),
-        *ends,
-    ]
+        heads, ends = [], _without_clitics(word)
+    else:
+        heads = head_ends(word, language)
+        ends = tail_ends(word, language, heads[-1] if heads else 0)
+    begin = heads[-1] if heads else 0
+    joints = _joints(word[begin : ends[0]], rules)
+    return [*heads, *(begin + one for one in joints), *ends]
 
 
-def _without_clitics(word: str) -> tuple[int, list[int]]:
-    """The end of the stem, and the ends after it: `should|n't|'ve` gives 6 and [9, 12]."""
+def _without_clitics(word: str) -> list[int]:
+    """The end of the stem, and the ends after it: `should|n't|'ve` gives [6, 9, 12]."""
     stop = len(word)
     ends = [stop]
     while found := _CLITIC.search(word[max(0, stop - 3) : stop]):
@@ -276,25 +286,22 @@ def _without_clitics(word: str) -> tuple[int, list[int]]:
             break
         ends.append(stop)
     ends.reverse()
-    return ends[0], ends
+    return ends
 
 
-def _elision(word: str, language: Language) -> int:
-    """The end of an elided word at the beginning: 2 in *l'homme*."""
-    head = re.match(r"([^'’]{1,8})['’](?=[^'’])", word)
-    return head.end() if head and head[1].lower() in language.elisions else 0
-
-
-def _joints(stem: str, language: Language) -> list[int]:
+def _joints(stem: str, rules: Rules) -> list[int]:
     """The ends of the tokens that hyphens and slashes inside a word part, but for the last one."""
-    if stem.lower() in _WHOLE:
+    split = rules.hyphens == "split"
+    measures = rules.language.measures and "/" in stem and stem[0].islower()
+    if not (split or measures) or stem.lower() in _WHOLE or (measures and _DIGIT.search(stem)):
         return []
     ends: list[int] = []
     begin = 0
     for segment in stem.split("/"):
         if begin:
             ends += (begin - 1, begin)
-        ends += (begin + one for one in _hyphens(segment, language.english_clitics))
+        if split:
+            ends += (begin + one for one in _hyphens(segment, rules.language.english_clitics))
         begin += len(segment) + 1
     return ends
 
