@@ -86,6 +86,23 @@ def test_an_empty_page_offers_examples(actor: Actor) -> None:
     expect(actor.page.locator("#syntax")).to_be_hidden()
 
 
+def test_an_empty_page_promises_only_what_the_models_can_do(page: Page, server: Running) -> None:
+    def french(route: Route) -> None:
+        answer = route.fetch().json()
+        for one in answer["models"]:
+            one.update(language="fr", tasks=["syntax"])
+        route.fulfill(json=answer)
+
+    page.goto(server.url)
+    expect(page.locator("#empty")).to_contain_text("Two trees")
+    page.route("**/v1/models", french)
+    page.reload()
+    expect(page.locator("#promise")).to_have_text(
+        "The tree of each sentence: how its phrases nest."
+    )
+    expect(page.locator("#examples")).to_be_hidden()
+
+
 def test_the_n_best_trees_can_be_stepped_through(actor: Actor) -> None:
     actor.type()
     trees = actor.trees("syntax")

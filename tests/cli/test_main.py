@@ -1,6 +1,7 @@
 """The command line as a whole: exit codes, messages, pipes. No traceback ever."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -194,6 +195,9 @@ def test_the_demo_parses_a_paragraph_with_the_built_in_model(
     assert out.count("── ") == 2
     assert "SBAR" in out  # the subordinate clause of the first sentence
     assert "adversative" in out
+    assert re.search(
+        r"^  split 0\.\d\d, attribution [01]\.\d\d  \[The committee said\] \[that", out, re.M
+    )
     assert "the next best:" in out
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -299,12 +300,13 @@ MAIN = (
 )
 
 
-def started(path, *arguments):
+def started(path, *arguments, **options):
     return subprocess.Popen(
         [sys.executable, "-c", MAIN, "parse", "-", "--model", path, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        **options,
     )
 
 
@@ -329,6 +331,33 @@ def test_an_interrupt_ends_the_command_and_its_workers_without_a_word(path):
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, b"")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are listed in /proc")
+def test_an_interrupt_while_workers_start_is_quiet_too(path):
+    process = started(path, "--format", "jsonl", "--jobs", "2", start_new_session=True)
+    process.stdin.write(b"She left.\n\n" * 600)
+    process.stdin.flush()
+    while not (workers := spawned(process.pid)):
+        assert process.poll() is None
+        time.sleep(0.01)
+    for each in (*workers, process.pid):  # a terminal tells them all
+        os.kill(each, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"")
+
+
+def spawned(pid):
+    """The workers of a process, as soon as they run a program of their own."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(each) for each in children if b"spawn_main" in commands(each)]
+
+
+def commands(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
 
 
 def test_a_bar_counts_long_work_on_a_terminal(monkeypatch, capsys):

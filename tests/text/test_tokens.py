@@ -287,21 +287,33 @@ ADVERSARIES = [
 ]  # fmt: skip
 
 
+def seconds(text, **options):
+    times = []
+    for _ in range(2):
+        start = time.process_time()
+        tokenize(text, **options)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
 @pytest.mark.parametrize("unit", ADVERSARIES)
 @pytest.mark.parametrize("hyphens", ["split", "keep"])
 def test_time_grows_with_the_text_and_no_faster(unit, hyphens):
     """A line without spaces eight times as long may not take 40 times as long."""
 
-    def seconds(length: int) -> float:
-        text = (unit * length)[:length]
-        times = []
-        for _ in range(2):
-            start = time.process_time()
-            tokenize(text, hyphens=hyphens)
-            times.append(time.process_time() - start)
-        return min(times)
+    short, long = (seconds((unit * n)[:n], hyphens=hyphens) for n in (2_000, 16_000))
+    assert long < 40 * max(short, 0.002)
 
-    assert seconds(16_000) < 40 * max(seconds(2_000), 0.002)
+
+OTHER_ADVERSARIES = [
+    ("fr", "-la"), ("fr", "l'"), ("fr", "mg/"), ("fr", "o-"), ("id", "nya"), ("is", "5%"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "unit"), OTHER_ADVERSARIES)
+def test_words_that_other_languages_part_take_no_longer_either(language, unit):
+    short, long = (seconds("a" + (unit * n)[:n], language=language) for n in (1_500, 12_000))
+    assert long < 40 * max(short, 0.002)
 
 
 def test_tokens_are_tuples_of_text_and_offsets():

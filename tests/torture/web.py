@@ -84,9 +84,9 @@ def check_answer(tally: Tally, case: Case, data: dict[str, Any]) -> None:
         tally.fault(case.name, refusal_faults(data["error"]))
         return
     tally.sentences += len(data["sentences"])
-    content = case.content
-    if isinstance(content, bytes):  # it happened to be JSON
+    if isinstance(case.content, bytes):  # it happened to be JSON
         return
+    content = json.loads(json.dumps(case.content))  # as sent: two halves of a pair are one there
     text = " ".join(content) if isinstance(content, list) else content
     if not data["sentences"]:
         tally.fault(case.name, ["no sentence"])

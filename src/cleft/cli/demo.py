@@ -35,15 +35,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(sentence: Any) -> None:
-    """The splits of the discourse tree with their probabilities, and the runner-up's."""
-    for split in sentence.discourse.splits():
-        left, right = (
-            " ".join(sentence.words[slice(*ends)])
-            for ends in ((split.left, split.split), (split.split, split.right))
-        )
-        print(f"  {split.probability:.2f}  [{left}] {split.relation} [{right}]")
+    """How sure each split of the discourse tree and its relation is, and the runner-up."""
+    for node in sentence.discourse.preorder():
+        if node.children:
+            left, right = (f"[{_words(sentence, child)}]" for child in node.children)
+            sure = f"split {node.evidence.split:.2f}, {node.relation} {node.evidence.label:.2f}"
+            print(f"  {sure}  {left} {right}")
     best, *others = sentence.parses["syntax"]
     print(f"  syntactic tree: log p {best.log_prob:.2f}")
     for other in others:
         print(f"  the next best:  log p {other.log_prob:.2f}  {other.tree}")
     print()
+
+
+def _words(sentence: Any, node: Any) -> str:
+    return " ".join(sentence.words[node.span.left : node.span.right])

@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from cleft import files
+from cleft.formats.writing import dump_json
 
 if TYPE_CHECKING:
-    from cleft.formats.writing import dump_json
-from cleft.parser import Sentence
+    from cleft.parser import Sentence
 
 EPILOG = """\
 One EDU a line, sentences apart by a blank line; a sentence that could not be

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cleft.errors import WorkerError
@@ -40,6 +42,40 @@ def _begin(path: str, threads: int) -> None:
     _parser = load(path, threads=threads)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Interrupts wait till the end of this; a process that is started in it never gets one.
+
+    It takes over the mask, so it is deaf to Ctrl-C even before `_begin`, while
+    it imports. The mask alone does not hold ours: another thread may get it.
+    """
+    held: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT) if main else None
+    if handler is not None:
+        signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        with _masked():
+            yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+        if held:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _masked() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - Windows has no masks
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _parse(window: list[Given], options: dict[str, Any]) -> list[Sentence]:
     assert _parser is not None
     return _parser.parse_given(window, **options)
@@ -64,7 +100,8 @@ def parse_in_workers(
     waiting: deque[Future[list[Sentence]]] = deque()
     try:
         for window in windows:
-            waiting.append(pool.submit(_parse, window, options))
+            with _interrupts_held():  # this is where workers are started
+                waiting.append(pool.submit(_parse, window, options))
             while len(waiting) >= AHEAD * jobs or (waiting and not ready()):
                 yield from waiting.popleft().result()
         while waiting:

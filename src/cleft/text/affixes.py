@@ -19,6 +19,8 @@ _PRONOUN = re.compile(
     r"(?:-t)?-(?:ils?|elles?|on)\Z"
     r"|-(?:je|tu|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là)\Z"
 )
+_LONGEST = len("-t-elles")
+"""No more of a word's end is looked at: a word may be very long, and have very many pronouns."""
 
 
 def head_ends(word: str, language: Language) -> list[int]:
@@ -56,8 +58,13 @@ def tail_ends(word: str, language: Language, begin: int = 0) -> list[int]:
     if word.lower() in language.whole:
         return ends
     if language.pronouns:
-        while (tail := _PRONOUN.search(word, begin, ends[0])) and tail.start() > begin:
-            ends.insert(0, tail.start())
+        stop = ends[0]
+        while tail := _PRONOUN.search(word, max(begin, stop - _LONGEST), stop):
+            stop = tail.start()
+            if stop <= begin:
+                break
+            ends.append(stop)
+        ends.reverse()
     for suffix in language.suffixes:
         stem = len(word) - len(suffix)
         if stem > begin + 1 and word.endswith(suffix) and word[stem - 1].isalpha():

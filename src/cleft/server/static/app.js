@@ -218,11 +218,24 @@ addEventListener("hashchange", () => {
   if (takeFragment()) run();
 });
 
+/**
+ * An empty page promises what the models can do; its examples are for those that read English.
+ * @param {import("./api.js").Models} found
+ */
+function welcome(found) {
+  const reads = found.models.some((one) => (one.language ?? "en") === "en");
+  const relates = found.models.some((one) => one.tasks.includes("discourse"));
+  byId("examples").hidden = !reads;
+  if (!relates) byId("promise").textContent = "The tree of each sentence: how its phrases nest.";
+}
+
 async function start() {
   outdated();
   takeFragment();
   try {
-    settings.offer(await models());
+    const found = await models();
+    settings.offer(found);
+    welcome(found);
   } catch (error) {
     fail(error);
     return settle();
