@@ -233,6 +233,13 @@ def test_a_trace_is_asked_for_and_not_otherwise_paid(task: Task) -> None:
     assert statistics.replay_rows == statistics.replay_calls > 0
 
 
+def test_greedy_scores_a_row_for_each_split_and_finished_sentences_are_not_counted() -> None:
+    statistics = Statistics()
+    lengths = [2, *(20 for _ in range(15))]  # the first stays in the batch: it is one in sixteen
+    search(ToyScorer(), [sentence(n) for n in lengths], SYNTAX, statistics=statistics)
+    assert statistics.greedy_rows == sum(n - 1 for n in lengths)
+
+
 @TASKS
 @pytest.mark.parametrize("options", [{}, {"beam": 5}, {"beam": 5, "prune": False}, {"n_best": 3}])
 def test_one_token_sentences_need_no_step(task: Task, options: dict[str, int]) -> None:

@@ -95,7 +95,7 @@ class Decoder:
         while len(place):
             log_probs, state = self._split(sentence, left, right, state)
             self.statistics.greedy_calls += 1
-            self.statistics.greedy_rows += len(place)
+            self.statistics.greedy_rows += int(np.count_nonzero(place < count))
             split = log_probs.argmax(axis=1)
             gain = log_probs[np.arange(len(split)), split]
             before = left, right
