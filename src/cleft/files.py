@@ -144,7 +144,8 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         if isinstance(error, BrokenPipeError):
             raise
         reason = error.strerror or str(error)
-        raise OutputError(f"cannot be written: {reason}", where=str(path)) from error
+        hint = "make its folder first" if isinstance(error, FileNotFoundError) else ""
+        raise OutputError(f"cannot be written: {reason}", where=str(path), hint=hint) from error
 
 
 def _is_special(target: Path) -> bool:

@@ -21,6 +21,8 @@ from cleft.errors import WorkerError
 from cleft.runtime.batches import always
 
 if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event
+
     from cleft.given import Given
     from cleft.parser import Parser, Sentence
 
@@ -30,16 +32,17 @@ AHEAD = 2
 """Windows under way for each worker."""
 
 _parser: Parser | None = None
+_given_up: Event | None = None
 
 
-def _begin(path: str, threads: int) -> None:
+def _begin(path: str, threads: int, given_up: Event) -> None:
     """Load the model in a new worker."""
-    global _parser  # noqa: PLW0603 - a worker has one parser for its life
+    global _parser, _given_up  # a worker has one parser for its life
     from cleft.parser import load
 
     # An interrupt at the terminal reaches all processes; the parent's is enough.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _parser = load(path, threads=threads)
+    _parser, _given_up = load(path, threads=threads), given_up
 
 
 @contextmanager
@@ -78,6 +81,9 @@ def _masked() -> Iterator[None]:
 
 def _parse(window: list[Given], options: dict[str, Any]) -> list[Sentence]:
     assert _parser is not None
+    assert _given_up is not None
+    if _given_up.is_set():  # windows that a worker has in its queue cannot be cancelled
+        return []
     return _parser.parse_given(window, **options)
 
 
@@ -91,11 +97,10 @@ def parse_in_workers(
     ready: Callable[[], bool] = always,
 ) -> Iterator[Sentence]:
     """The results of all windows, in order; all that there are before one waits for more."""
+    context = multiprocessing.get_context("spawn")
+    given_up = context.Event()
     pool = ProcessPoolExecutor(
-        jobs,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_begin,
-        initargs=(path, threads),
+        jobs, mp_context=context, initializer=_begin, initargs=(path, threads, given_up)
     )
     waiting: deque[Future[list[Sentence]]] = deque()
     try:
@@ -113,4 +118,5 @@ def parse_in_workers(
             "'if __name__ == \"__main__\":'; use fewer jobs",
         ) from error
     finally:
+        given_up.set()
         pool.shutdown(cancel_futures=True)
