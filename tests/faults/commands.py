@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -28,10 +29,19 @@ def cleft(*arguments: object, **options: object) -> subprocess.CompletedProcess[
 def started(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
     """Start it."""
     command = [*COMMAND, *map(str, arguments)]
-    settings: dict[str, object] = {"stderr": subprocess.PIPE, **options}
+    settings: dict[str, object] = {
+        "stderr": subprocess.PIPE,
+        "preexec_fn": _hear_interrupts,
+        **options,
+    }
     process: subprocess.Popen[bytes] = subprocess.Popen(command, **settings)  # type: ignore[call-overload]
     STARTED.append(process)
     return process
+
+
+def _hear_interrupts() -> None:
+    """Undo what a shell does to a job in the background: it is deaf to Ctrl-C, and so all below."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def small_files(most: int) -> Callable[[], None]:

@@ -82,7 +82,7 @@ def test_cleaning_takes_off_just_what_it_says() -> None:
     only_traces = Cleaning(cut="", root=False)
     assert str(clean_tree(tree, only_traces)) == "( (S (VP=3 (VB Go) (PRT (RP on))) (. .)))"
     spmrl = parse_brackets("(ROOT (NP-SUJ##x (-LRB- -LRB-) (N-y l\\/m)))")
-    assert str(clean_tree(spmrl, SPMRL)) == "(NP (-LRB- -LRB-) (N-y l\\/m))"
+    assert str(clean_tree(spmrl, SPMRL)) == "(NP (-LRB- -LRB-) (N-y l/m))"
     words = clean_tree(spmrl, Cleaning(unescape=True, cut_tags="-"))
     assert words is not None
     assert (words.words(), words.tags()) == (["(", "l/m"], ["-LRB-", "N"])
