@@ -3,8 +3,8 @@
     python benchmarks/card.py MODEL CARD [--beam 20]
 
 MODEL is a name or a directory; CARD is a Markdown file whose part between the
-two `scores` marks is written anew. Sets that are absent are an error: a card
-is made beside the data.
+two `scores` marks is written anew. The card is then copied into the model as
+its README.md. Sets that are absent are an error: a card is made beside the data.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from cleft.cli.info import model_path
+from cleft.runtime import write_checksums
 
 ROOT = Path(__file__).parents[1]
 DATA = Path("../shared/data")
@@ -29,10 +32,10 @@ DISCOURSE = "discourse/gum/sentences-test.jsonl"
 OPEN = "academic,bio,court,interview,news,speech,textbook,vlog,voyage"
 
 
-def evaluate(model: str, file: str, *options: str) -> dict[str, Any]:
+def evaluate(model: str | Path, file: str, *options: str) -> dict[str, Any]:
     """What `cleft evaluate --model` says of a set."""
-    command = [sys.executable, "-m", "cleft", "evaluate", "--model", model, str(DATA / file)]
-    command += ["--json", "--jobs", "2", *options]
+    command = [sys.executable, "-m", "cleft", "evaluate", "--model", str(model), str(DATA / file)]
+    command += ["--json", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: {done.stderr}")
@@ -97,16 +100,23 @@ def discourse_table(model: str, beam: int) -> list[str]:
     return rows
 
 
+def put(lines: list[str], card: Path, model: Path) -> None:
+    """Write the scores into the card, and the card into the model."""
+    before, rest = card.read_text(encoding="utf-8").split(BEGIN)
+    made = "\n".join([BEGIN, *lines, END])
+    text = f"{before}{made}{rest.split(END)[1]}"
+    for path in (card, model / "README.md"):
+        path.write_text(text, encoding="utf-8")
+    write_checksums(model)
+
+
 def main() -> None:
-    """Write the scores into the card."""
+    """Evaluate, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("card", type=Path)
     parser.add_argument("--beam", type=int, default=20)
     args = parser.parse_args()
-    text = args.card.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
     lines = [
         "Labelled F1 by EVALB with COLLINS parameters, over gold tags; the last column is the",
         "accuracy of the model's own parts of speech.",
@@ -118,8 +128,7 @@ def main() -> None:
         "",
         *discourse_table(args.model, args.beam),
     ]
-    made = "\n".join([BEGIN, *lines, END])
-    args.card.write_text(f"{before}{made}{after}", encoding="utf-8")
+    put(lines, args.card, model_path(args.model))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The scores in the card of a language's model: its test set, greedy and beam 20.
 
-    python benchmarks/card_languages.py MODEL CARD [--beam 20] [--jobs 1]
+    python benchmarks/card_languages.py MODEL CARD [--beam 20]
 
 MODEL is the model's directory, whose name is the language's code; CARD is a
 Markdown file whose part between the two `scores` marks is written anew. The
@@ -10,17 +10,11 @@ card is then copied into the model as its README.md.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from cleft.runtime import write_checksums
+from card import evaluate, put
 
-ROOT = Path(__file__).parents[1]
-DATA = Path("../shared/data/syntax")
-BEGIN, END = "<!-- scores:begin -->", "<!-- scores:end -->"
 SETS = {
     "fr": "sequoia-fr",
     "id": "icon-id",
@@ -30,22 +24,15 @@ SETS = {
 }
 
 
-def evaluate(model: Path, beam: int, jobs: int) -> dict[str, Any]:
+def of_test(model: Path, beam: int) -> dict[str, Any]:
     """What `cleft evaluate --model` says of the test set."""
-    test = DATA / SETS[model.name] / "test.mrg"
-    command = [sys.executable, "-m", "cleft", "evaluate", "--model", str(model), str(test)]
-    command += ["--clean", "spmrl", "--prm", "spmrl", "--json", "--by-label"]
-    command += ["--beam", str(beam), "--jobs", str(jobs)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    options = ("--clean", "spmrl", "--prm", "spmrl", "--by-label", "--beam", str(beam))
+    return evaluate(model, f"syntax/{SETS[model.name]}/test.mrg", *options)
 
 
-def scores(model: Path, beam: int, jobs: int) -> list[str]:
+def scores(model: Path, beam: int) -> list[str]:
     """The tables, line by line."""
-    by_search = {"greedy": evaluate(model, 1, jobs), f"beam {beam}": evaluate(model, beam, jobs)}
+    by_search = {"greedy": of_test(model, 1), f"beam {beam}": of_test(model, beam)}
     first = by_search["greedy"]
     lines = [
         f"{SETS[model.name]} test, {first['sentences']} sentences: EVALB with SPMRL parameters "
@@ -64,21 +51,14 @@ def scores(model: Path, beam: int, jobs: int) -> list[str]:
 
 
 def main() -> None:
-    """Write the scores into the card, and the card into the model."""
+    """Evaluate, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("card", type=Path)
     parser.add_argument("--beam", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
     model = args.model.resolve()
-    text = args.card.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    made = "\n".join([BEGIN, *scores(model, args.beam, args.jobs), END])
-    args.card.write_text(f"{before}{made}{after}", encoding="utf-8")
-    (model / "README.md").write_text(f"{before}{made}{after}", encoding="utf-8")
-    write_checksums(model)
+    put(scores(model, args.beam), args.card, model)
 
 
 if __name__ == "__main__":

@@ -1,69 +1,13 @@
-import io
 from pathlib import Path
 
 import pytest
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, InputError, TreeFormatError
-from cleft.formats.rs3 import read_rs3, write_rs3, write_rs4
-from cleft.formats.rst import Relation, RstDocument, SecondaryEdge, Signal, make_edu
+from cleft.formats.rs3 import read_rs3
+from cleft.formats.rst import Relation, RstDocument, make_edu
 from cleft.span import Span
-
-RELATIONS = """
-    <rel name="cause" type="rst"/><rel name="purpose" type="rst"/>
-    <rel name="list" type="multinuc"/><rel name="contrast" type="multinuc"/>
-    <rel name="restate" type="rst"/><rel name="restate" type="multinuc"/>
-"""
-
-
-def rs3(body: str, relations: str = RELATIONS, extra: str = "") -> str:
-    return (
-        f"<rst>\n<header><relations>{relations}</relations>{extra}</header>\n"
-        f"<body>\n{body}\n</body>\n</rst>\n"
-    )
-
-
-def read(tmp_path: Path, text: str | bytes) -> RstDocument:
-    path = tmp_path / "doc.rs3"
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_rs3(path)
-
-
-def outline(tree: DiscourseTree) -> str:
-    """A tree as text: each child with its letter and relation."""
-    parts: list[str] = []
-    stack: list[DiscourseTree | str] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, str):
-            parts.append(node)
-        elif node.edu is not None:
-            parts.append(node.edu.text)
-        else:
-            stack.append(")")
-            for child, letter, name in reversed(
-                list(zip(node.children, node.nuclearity, node.relations, strict=True))
-            ):
-                stack += [child, f" {letter}:{name}="]
-            stack.append("(")
-    return "".join(parts)
-
-
-def body(*rows: str) -> str:
-    """Units written short: `id parent relname text` are segments, `id type …` groups."""
-    lines = []
-    for row in rows:
-        key, parent, name, *rest = row.split(" ", 3)
-        tie = f' parent="{parent}" relname="{name}"' if parent != "-" else ""
-        if rest and rest[0] in ("<span>", "<multinuc>", "<constit>"):
-            lines.append(f'<group id="{key}" type="{rest[0][1:-1]}"{tie}/>')
-        else:
-            lines.append(f'<segment id="{key}"{tie}>{" ".join(rest)}</segment>')
-    return "\n".join(lines)
-
-
-def trees(tmp_path: Path, *rows: str) -> list[str]:
-    return [outline(tree) for tree in read(tmp_path, rs3(body(*rows))).trees]
+from tests.formats.rs3_files import RELATIONS, body, leaves, outline, read, rs3, trees, written
 
 
 def test_a_satellite_and_its_nucleus_are_one_node(tmp_path: Path) -> None:
@@ -249,104 +193,6 @@ def test_a_folder_and_another_encoding_are_refused(tmp_path: Path) -> None:
         read_rs3(tmp_path)
     with pytest.raises(InputError, match="expected UTF-8"):
         read(tmp_path, rs3(body("1 - - a")).encode("utf-16"))
-
-
-SIGTYPES = '<sigtypes><sig type="dm" subtypes="dm"/></sigtypes>'
-BESIDE = """
-<secedges>
-  <secedge id="1-5" source="1" target="5" relname="purpose"/>
-  <secedge id="1-4" source="1" target="4" relname="list"/>
-</secedges>
-<signals>
-  <signal source="1" type="dm" subtype="dm" tokens="1,2" status="gold"/>
-  <signal source="5" type="graphical" subtype="colon" tokens=""/>
-  <signal source="1-4" type="orphan" subtype="orphan" tokens="3"/>
-</signals>
-"""
-EXTENDED = rs3(
-    body(
-        "1 5 cause Since rain fell",
-        "2 4 list we left",
-        "3 4 list and slept",
-        "4 5 span <multinuc>",
-        "5 - - <span>",
-    ).replace('id="1" parent="5"', 'id="1" parent="4"')
-    + BESIDE,
-    extra=SIGTYPES,
-)
-
-
-def test_secondary_edges_and_signals_are_read_by_the_edus_of_their_units(tmp_path: Path) -> None:
-    document = read(tmp_path, EXTENDED)
-    edge = SecondaryEdge(Span(0, 1), Span(1, 3), "list")
-    assert document.edges == (SecondaryEdge(Span(0, 1), Span(0, 3), "purpose"), edge)
-    assert document.signals == (
-        Signal(Span(0, 1), "dm", "dm", "1,2", "gold"),
-        Signal(Span(0, 3), "graphical", "colon"),
-        Signal(edge, "orphan", "orphan", "3"),
-    )
-    assert document.signal_types == (("dm", "dm"),)
-
-
-def written(document: RstDocument, extended: bool = True) -> tuple[str, list[str]]:
-    stream = io.StringIO()
-    lost = (write_rs4 if extended else write_rs3)(document, stream)
-    return stream.getvalue(), lost
-
-
-def test_rs4_keeps_everything_and_rs3_says_what_it_leaves_out(tmp_path: Path) -> None:
-    document = read(tmp_path, EXTENDED)
-    text, lost = written(document)
-    assert read(tmp_path, text) == document
-    assert lost == []
-    text, lost = written(document, extended=False)
-    assert "secedge" not in text
-    assert "sig" not in text
-    again = read(tmp_path, text)
-    assert again.trees == document.trees
-    assert again.relations == document.relations
-    assert lost == [
-        "2 secondary edges: rs3 has no place for them",
-        "3 signals: rs3 has no place for them",
-        "1 declared signal type: rs3 has no place for it",
-    ]
-
-
-def test_a_signal_of_a_unit_with_satellites_of_its_own_stays_with_its_relation(
-    tmp_path: Path,
-) -> None:
-    rows = ["1 3 list a", "2 1 cause b", "4 3 list c", "3 - - <multinuc>"]
-    text = rs3(body(*rows) + '<signal source="1" type="dm" subtype="dm"/>')
-    document = read(tmp_path, text)
-    assert document.signals[0].source == Span(0, 2)
-    assert read(tmp_path, written(document)[0]) == document
-
-
-def test_two_edges_between_the_same_units_keep_their_signals(tmp_path: Path) -> None:
-    edges = tuple(SecondaryEdge(Span(0, 1), Span(1, 2), name) for name in ("cause", "why"))
-    signals = tuple(Signal(edge, "dm", edge.relation) for edge in edges)
-    leaves = [DiscourseTree.leaf(make_edu(text, i)) for i, text in enumerate("ab")]
-    document = RstDocument(trees=tuple(leaves), edges=edges, signals=signals)
-    again = read(tmp_path, written(document)[0])
-    assert (again.edges, again.signals) == (edges, signals)
-    assert again.relations == (Relation("cause", "rst"), Relation("why", "rst"))
-
-
-@pytest.mark.parametrize(
-    "source", [Span(0, 2), SecondaryEdge(Span(0, 1), Span(0, 1), "cause")], ids=["unit", "edge"]
-)
-def test_a_signal_of_something_that_is_not_there_is_refused(
-    source: Span | SecondaryEdge,
-) -> None:
-    document = RstDocument(
-        trees=(DiscourseTree.leaf(make_edu("a", 0)),), signals=(Signal(source, "dm", "dm"),)
-    )
-    with pytest.raises(TreeFormatError, match="which is not in the document"):
-        written(document)
-
-
-def leaves(texts: str) -> list[DiscourseTree]:
-    return [DiscourseTree.leaf(make_edu(text, i)) for i, text in enumerate(texts)]
 
 
 def test_satellites_outside_several_nuclei_are_written_a_level_up_and_reported(

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from cleft.cli.training import add_recipe, training_packages
 from cleft.errors import UsageError
 
 __all__ = ["add", "run"]
@@ -21,29 +22,17 @@ def add(commands: Any) -> None:
         "the other, each in its own directory. Finished runs are passed over and stopped ones go "
         "on, so the command may be given again. 'cleft results' makes the table.",
     )
-    parser.add_argument("recipe", metavar="RECIPE.toml", help="the recipe")
+    add_recipe(parser)
     parser.add_argument("-o", "--output", required=True, help="the directory of the runs")
     parser.add_argument("--seeds", default="1,2", help="seeds, by default 1,2")
     parser.add_argument("--only", help="these variants only, as in baseline,no-history")
-    parser.add_argument(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="put a value over the recipe's in all runs; may repeat",
-    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the arguments and train."""
-    try:
+    with training_packages("training"):
         from cleft.nn.ablate import ablate
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"training needs the package {error.name!r}", hint="pip install 'cleft[train]'"
-        ) from error
     ablate(
         args.recipe,
         Path(args.output).expanduser(),

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from cleft.cli.training import training_packages
 from cleft.errors import UsageError
 from cleft.text import has_spaces
 
@@ -59,13 +60,9 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Export, and say what was written."""
-    try:
+    with training_packages("exporting"):
         from cleft.nn.export import ExportOptions, export
         from cleft.nn.quality import dev_sentences
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"exporting needs the package {error.name!r}", hint="pip install 'cleft[train]'"
-        ) from error
     if args.language is not None:
         has_spaces(args.language)  # it says what is wrong with a code
     if args.int8 and not args.dev:

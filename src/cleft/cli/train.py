@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from cleft.cli.training import add_recipe, training_packages
 from cleft.errors import UsageError
 
 __all__ = ["add", "run"]
@@ -20,29 +21,17 @@ def add(commands: Any) -> None:
         "directory. The output directory receives best/ (the model that scores best on dev), "
         "checkpoints, metrics.jsonl, run.json and curve.svg.",
     )
-    parser.add_argument("recipe", metavar="RECIPE.toml", help="the recipe")
+    add_recipe(parser)
     parser.add_argument("-o", "--output", help="where to write; by default as the recipe says")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.add_argument(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="put a value over the recipe's, as in training.epochs=5; may repeat",
-    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the recipe and train."""
-    try:
+    with training_packages("training"):
         from cleft.nn.recipe import read_recipe
         from cleft.nn.train import train
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"training needs the package {error.name!r}", hint="pip install 'cleft[train]'"
-        ) from error
     recipe = read_recipe(args.recipe, args.settings)
     output = args.output or recipe.output
     if not output:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cleft.errors import ModelError
+from cleft.runtime.batches import plan
 from cleft.runtime.directory import ModelDirectory
 from cleft.runtime.fit import check_width, fitting
 from cleft.runtime.memory import Memory
@@ -59,14 +60,7 @@ def _portions(lengths: Array, most: int) -> list[Ints]:
 
     Sentences come sorted by tokens, which is not to be sorted by pieces.
     """
-    portions: list[list[int]] = []
-    width = 0
-    for window in np.argsort(-lengths, kind="stable").tolist():
-        if not portions or (len(portions[-1]) + 1) * width > most:
-            portions.append([])
-            width = int(lengths[window])
-        portions[-1].append(window)
-    return [np.sort(portion) for portion in portions]
+    return [np.sort(part) for part in plan(lengths.tolist(), most, sentences=len(lengths))]
 
 
 def _joined(parts: Sequence[Floats]) -> Floats:
