@@ -23,6 +23,9 @@ LENGTHS = (10, 20, 40, 80, 160, 320, 640, 1000, 2000)
 FLOODED = (10, 20, 40, 80, 160, 320, 640)
 GUM = places.TREEBANK.parents[1] / "discourse" / "gum" / "sentences-test.jsonl"
 OVER = "not measured: the section's time was used up"
+SLOW = "not measured: shorter ones took too long"
+PATIENCE = 12.0
+"""The most seconds that a task of a few sentences may take for the next length to be asked for."""
 NEVER = 600.0
 PROCESSES = ((1, 1), (2, 1), (1, 2))
 """Threads and jobs to compare: threads of one process, or processes of one thread."""
@@ -273,7 +276,7 @@ def ratios(answers: dict[str, list[Results]], baseline: str = "supar") -> Result
 def lengths(setting: Setting) -> Results:
     """One thread. All parsers at one length, then the next: one at a time, then many together."""
     sizes = LENGTHS[:2] if setting.quick else LENGTHS
-    budget = 0.5 if setting.quick else 4.0
+    budget = 0.5 if setting.quick else 1.5
     found: dict[str, dict[str, dict[str, Results]]] = {
         who.name: {"single": {}, "batched": {}} for who in setting.contestants
     }
@@ -292,12 +295,17 @@ def lengths(setting: Setting) -> Results:
 
 
 def _one_length(each: Running, setting: Setting, task: Results, before: Results) -> Results:
-    slow = [answer["error"] for answer in before.values() if "TimeoutError" in str(answer)]
-    if slow:
-        return {"error": "not measured: shorter ones took too long"}
+    if any(map(_was_slow, before.values())):
+        return {"error": SLOW}
     if setting.over:
         return {"error": OVER}
-    return each.ask(setting.allowed(30), **task)
+    began = time.monotonic()
+    answer = each.ask(setting.allowed(30), **task)
+    return {**answer, "took": round(time.monotonic() - began, 1)}
+
+
+def _was_slow(answer: Results) -> bool:
+    return "TimeoutError" in str(answer) or answer.get("took", 0.0) > PATIENCE
 
 
 # ---------------------------------------------------------------- discourse, stream

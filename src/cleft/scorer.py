@@ -74,6 +74,13 @@ class Scorer(Protocol):
         """The names of the task's labels, in the order of `label`'s columns."""
         ...
 
+    def marks(self, encoded: Encoded, task: str) -> Floats | None:
+        """The chance that an EDU ends at each boundary, (sentences, 1 + longest), if it is known.
+
+        0 beyond a sentence; what stands at its two ends is of no account.
+        """
+        ...
+
     def tags(self, encoded: Encoded) -> Floats | None:
         """Log-probabilities over parts of speech, (all tokens, tags), if there is a head."""
         ...

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,6 +111,16 @@ def test_schedules_rise_and_fall_as_they_say():
     assert [learning_rate_factor(constant, n, 9) for n in (0, 3, 8)] == [0.25, 1.0, 1.0]
     linear = TrainingConfig(schedule="linear")
     assert learning_rate_factor(linear, 99, 10) == 0.0
+
+
+def test_a_second_cycle_continues_a_finished_run() -> None:
+    once = TrainingConfig(schedule="linear", warmup_steps=5)
+    twice = replace(once, cycles=2)
+    first = [learning_rate_factor(once, step, 40) for step in range(40)]
+    whole = [learning_rate_factor(twice, step, 80) for step in range(80)]
+    assert whole[:40] == first
+    assert whole[40:] == [rate / 2 for rate in first]
+    assert learning_rate_factor(twice, 81, 81) == 0.0  # a step that is left over
 
 
 def test_a_fine_tuned_transformer_has_its_own_learning_rate_and_vectors_do_not_decay(bert):

@@ -77,6 +77,21 @@ def test_a_sentence_is_the_same_alone_and_beside_longer_ones(kind, int8):
             assert alone[0].log_prob == pytest.approx(found[0].log_prob, abs=1e-4)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_onnx_marks_edus_as_torch_does(kind):
+    ours, theirs = onnx_scorer(kind), torch_scorer(kind)
+    batch = sentences(*LENGTHS)
+    one, two = ours.encode(batch), theirs.encode(batch)
+    assert ours.marks(one, "syntax") is theirs.marks(two, "syntax") is None
+    mine, its = ours.marks(one, "discourse"), theirs.marks(two, "discourse")
+    if theirs.network.config.edu_boundaries == "none":
+        assert mine is its is None
+        return
+    close(mine, its)
+    assert mine.shape == (len(batch), 1 + max(LENGTHS))
+    assert mine.std() > 0.01  # random weights mark at random, not alike
+
+
 @pytest.mark.parametrize("kind", ["bert", "frozen", "mpnet"])
 def test_sentences_beyond_the_position_limit_are_read_in_windows(kind):
     ours, theirs = onnx_scorer(kind), torch_scorer(kind)

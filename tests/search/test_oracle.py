@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleft.search import Decoder, Masks, Parse, SearchOptions, Statistics, search
+from cleft.search import Constraints, Decoder, Masks, Parse, SearchOptions, Statistics, search
+from cleft.search.marks import Marks
 from cleft.tasks import DISCOURSE, SYNTAX, DiscourseTask, SyntaxTask
 
 from .toy import ToyScorer, every_tree, sentence
@@ -24,6 +25,7 @@ scorers = st.builds(
     sharpness=st.sampled_from([0.2, 1.0, 3.0, 8.0]),
     sense=st.sampled_from([0.0, 4.0, 30.0]),
     tag_head=st.booleans(),
+    marked=st.booleans(),
 )
 batches = st.lists(
     st.builds(sentence, st.integers(1, 12), st.integers(0, 9)), min_size=1, max_size=6
@@ -90,6 +92,37 @@ def test_the_probabilities_of_all_trees_sum_to_at_most_one(
     assert 0 < total <= 1 + 1e-9
 
 
+@given(st.integers(0, 10_000), st.sampled_from([0.2, 3.0]), st.integers(1, 6))
+def test_with_marks_the_probabilities_of_all_trees_sum_to_one(
+    seed: int, sharpness: float, length: int
+) -> None:
+    scorer = ToyScorer(seed, sharpness, marked=True)
+    total = sum(exp(score) for _, score in every_tree(scorer, sentence(length), "discourse"))
+    assert total == pytest.approx(1)
+
+
+def test_given_edus_are_not_weighed_with_marks() -> None:
+    words = sentence(9)
+    edus = Constraints(edus=(2, 3, 7, 9))
+    found = [
+        search(ToyScorer(3, marked=marked), [words], DISCOURSE, constraints=[edus])[0][0]
+        for marked in (True, False)
+    ]
+    assert facts(found[0]) == facts(found[1])
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_sure_marks_are_the_edus(beam: int) -> None:
+    class Sure(ToyScorer):
+        def marks(self, encoded, task):
+            return np.array([[0, 0, 1.0, 0, 0, 1.0, 0, 0]])
+
+    [[parse]] = parses(Sure(marked=True), [sentence(7)], DISCOURSE, beam=beam)
+    assert [tuple(edu.span) for edu in parse.tree.edus] == [(0, 2), (2, 5), (5, 7)]
+    stops = [step for step in parse.derivation.splits if step.is_stop]
+    assert len(stops) == 3
+
+
 @given(scorers, tasks, batches, widths)
 def test_pruning_gives_the_better_of_full_beam_and_greedy(
     scorer: ToyScorer, task: Task, sentences: list[list[str]], beam: int
@@ -123,7 +156,9 @@ def test_greedy_equals_a_beam_of_one(
     greedy = parses(scorer, sentences, task)
     encoded = scorer.encode(sentences)
     masks = Masks(encoded.lengths, stops=task is DISCOURSE)
-    decoder = Decoder(scorer, encoded, task.name, masks=masks, statistics=Statistics())
+    chances = scorer.marks(encoded, task.name) if task is DISCOURSE else None
+    marks = None if chances is None else Marks(chances)
+    decoder = Decoder(scorer, encoded, task.name, masks=masks, marks=marks, statistics=Statistics())
     one = sorted(decoder.beam(np.arange(len(sentences)), 1), key=lambda each: each.sentence)
     for [parse], candidate in zip(greedy, one, strict=True):
         assert parse.derivation.splits == candidate.decisions.splits

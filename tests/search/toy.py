@@ -44,7 +44,8 @@ class ToyScorer:
     """A random model.
 
     `sharpness` makes it sure of itself; `sense` makes it prefer legal splits,
-    as training would; without `tag_head` it knows no parts of speech.
+    as training would; without `tag_head` it knows no parts of speech; if `marked`, it marks
+    the boundaries of EDUs.
     """
 
     def __init__(
@@ -53,8 +54,10 @@ class ToyScorer:
         sharpness: float = 2.0,
         sense: float = 0.0,
         tag_head: bool = True,
+        marked: bool = False,
     ):
         self.seed, self.sharpness, self.sense, self.tag_head = seed, sharpness, sense, tag_head
+        self.marked = marked
         make = np.random.default_rng(seed).normal
         self.recur, self.from_left, self.from_right = make(size=(3, SIZE, SIZE))
         self.first = {"syntax": make(size=SIZE), "discourse": make(size=SIZE)}
@@ -63,6 +66,7 @@ class ToyScorer:
             "discourse": make(size=(len(DISCOURSE_LABELS), 3 * SIZE)),
         }
         self.tag_weights = make(size=(len(TAGS), SIZE))
+        self.mark_weights = make(size=(1, SIZE))
         self.asked: list[tuple[str, int]] = []
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> ToyEncoded:
@@ -122,6 +126,14 @@ class ToyScorer:
         tokens = np.concatenate(encoded.tokens)
         return np.array([log_softmax(line) for line in times(tokens, self.tag_weights)])
 
+    def marks(self, encoded: ToyEncoded, task: str) -> Floats | None:
+        if not self.marked:
+            return None
+        found = np.zeros((len(encoded.lengths), max(encoded.lengths) + 1))
+        for line, vectors in zip(found, encoded.boundaries, strict=True):
+            line[: len(vectors)] = 1 / (1 + np.exp(-times(vectors, self.mark_weights)[:, 0]))
+        return found
+
     def tag_names(self) -> Sequence[str]:
         return TAGS
 
@@ -129,6 +141,18 @@ class ToyScorer:
 def sentence(length: int, first: int = 0) -> list[str]:
     """A sentence of so many invented words."""
     return [f"word{(7 * first + 3 * place) % 11}" for place in range(length)]
+
+
+def marked(log_probs: Floats, marks: Floats, span: Span) -> Floats:
+    """What a step's boundaries are worth if EDUs are marked, by the definition."""
+    inner = range(span.left + 1, span.right)
+    stop = float(np.prod([1 - marks[k] for k in inner]))
+    pointed = {k: np.exp(log_probs[k]) * marks[k] for k in inner}
+    found = np.full((1, len(log_probs)), -np.inf)
+    for k, chance in pointed.items():
+        found[0, k] = np.log((1 - stop) * chance / sum(pointed.values()))
+    found[0, span.right] = np.log(stop)
+    return found
 
 
 def every_tree(
@@ -155,6 +179,8 @@ def every_tree(
         log_probs, after = scorer.split(
             encoded, task, np.array([0]), np.array([[span.left, span.right]]), state
         )
+        if scorer.marked and task == "discourse":
+            log_probs = marked(log_probs[0], scorer.marks(encoded, task)[0], span)
         for k in range(span.left + 1, span.right + (task == "discourse")):
             halves = [] if k == span.right else [Span(k, span.right), Span(span.left, k)]
             wide = [half for half in halves if half.width > 1]

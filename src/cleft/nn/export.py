@@ -30,6 +30,7 @@ from cleft.nn.onnx_heads import labels_graph, memory_graph, step_graph, tags_gra
 from cleft.nn.onnx_tokenizer import piece_rules, piece_vocabulary
 from cleft.nn.onnx_transformer import piece_vectors, transformer_graph, watched
 from cleft.nn.quality import Dev, refuse_loss
+from cleft.nn.samples import samples
 from cleft.nn.scorer import TorchScorer
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
 from cleft.runtime.casing import CASINGS
@@ -38,15 +39,7 @@ from cleft.runtime.tables import shrink
 from cleft.search import search
 from cleft.tasks import DISCOURSE
 
-__all__ = ["SENTENCES", "ExportOptions", "export", "export_scorer"]
-
-SENTENCES = (
-    "She enjoys playing tennis .",
-    "Although it rained all day , the old man in the blue coat went out to buy bread .",
-    "Rain .",
-    "The committee said that prices , which had fallen since March , would rise by 4.5 % .",
-)
-"""Invented sentences that every exported model is tested on, tokens between spaces."""
+__all__ = ["ExportOptions", "export", "export_scorer"]
 
 TIE = 1e-3
 """Two trees whose log-probabilities are as near as this are a tie."""
@@ -58,14 +51,20 @@ class ExportOptions:
 
     `about` is for people and goes into config.json, the file `card` beside it.
     `dev` is what int8 weights are compared on, and what their scales are taken from: they may
-    not cost more than 0.2.
+    not cost more than 0.2. `sentences` (tokens between spaces) are the model's self-test; by
+    default those that we have for the language in `about`.
     """
 
     int8: bool = False
     about: Mapping[str, Any] = field(default_factory=dict)
     card: str | None = None
-    sentences: Sequence[str] = SENTENCES
+    sentences: Sequence[str] = ()
     dev: Dev = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> list[tuple[str, ...]]:
+        """The sentences of the self-test."""
+        return [tuple(s.split()) for s in self.sentences or samples(self.about.get("language"))]
 
 
 def export(
@@ -139,13 +138,12 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
         (folder / "pieces.txt").write_text(text, encoding="utf-8", newline="\n")
     _seal(folder, manifest)
     exported = OnnxScorer(ModelDirectory(folder))
-    tokens = [tuple(sentence.split()) for sentence in options.sentences]
     if options.int8:
         lost = refuse_loss(scorer, exported, manifest.syntax, options.dev, str(folder))
         manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
     else:
-        _compare(scorer, exported, tokens)
-    tests = tuple(self_test(exported, sentence) for sentence in tokens)
+        _compare(scorer, exported, options.tokens)
+    tests = tuple(self_test(exported, sentence) for sentence in options.tokens)
     _seal(folder, replace(manifest, self_test=tests))
 
 
@@ -165,7 +163,7 @@ def _seen(scorer: TorchScorer, options: ExportOptions) -> Mapping[str, Seen]:
     if context is None:
         return {}
     sentences = [s.words for found in options.dev.values() for s in some(found)]
-    sentences = sentences or [tuple(sentence.split()) for sentence in options.sentences]
+    sentences = sentences or options.tokens
     model = context.transformer.model
     return calibrate(scorer, model, watched(model), sentences)
 

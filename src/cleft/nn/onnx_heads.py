@@ -44,22 +44,24 @@ def memory_graph(head: SplitHead, size: int, *, int8: bool = False) -> bytes:
     summary = graph.input("summary", FLOAT, ["sentences", size])
     real = graph.input("real", BOOL, ["sentences", "width"])
     shape = graph.op("Shape", real)
-    marks = _marks(graph, x, real, shape, head.marker) if head.span.marks else ""
-    left, right = _span_gates(graph, x, marks, head)
+    marks = "" if head.marker is None else _marks(graph, x, real, shape, head.marker)
+    seen = marks if head.span.marks else ""
+    left, right = _span_gates(graph, x, seen, head)
     graph.output("left_gates", left)
     graph.output("right_gates", right)
-    _keys(graph, x, marks, real, head)
+    _keys(graph, x, seen, real, head)
     cell = graph.linear(summary, array(head.start.weight), array(head.start.bias))
     graph.output("cell", cell)
     graph.output("hidden", graph.op("Tanh", cell))
     for name, value in zip(("label_left", "label_right"), _label_ends(graph, x, head), strict=True):
         graph.output(name, value)
+    if marks:
+        graph.output("marks", marks)
     return graph.to_bytes()
 
 
-def _marks(graph: Graph, x: str, real: str, shape: str, marker: BoundaryMarker | None) -> str:
+def _marks(graph: Graph, x: str, real: str, shape: str, marker: BoundaryMarker) -> str:
     """The chance that an EDU ends at a boundary, (sentences, n + 1); 0 beyond the sentence."""
-    assert marker is not None
     logits = graph.linear(_mlp(graph, x, marker.mlp), *_weights(marker.score))
     chances = graph.op("Reshape", graph.op("Sigmoid", logits), shape)
     return graph.op("Mul", chances, graph.op("Cast", real, to=FLOAT))

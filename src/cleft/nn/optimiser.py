@@ -20,7 +20,16 @@ def learning_rate_factor(config: TrainingConfig, step: int, steps: int) -> float
     >>> linear = TrainingConfig(schedule="linear", warmup_steps=10)
     >>> [learning_rate_factor(linear, step, 110) for step in (0, 9, 60, 110)]
     [0.1, 1.0, 0.5, 0.0]
+    >>> twice = TrainingConfig(schedule="linear", warmup_steps=10, cycles=2)
+    >>> [learning_rate_factor(twice, step, 220) for step in (60, 110, 119, 170, 220)]
+    [0.5, 0.05, 0.5, 0.25, 0.0]
     """
+    steps = max(1, steps // config.cycles)
+    cycle = min(step // steps, config.cycles - 1)
+    return 0.5**cycle * _factor_in_cycle(config, step - cycle * steps, steps)
+
+
+def _factor_in_cycle(config: TrainingConfig, step: int, steps: int) -> float:
     if step < config.warmup_steps:
         return (step + 1) / config.warmup_steps
     if config.schedule == "exponential":

@@ -131,6 +131,8 @@ class TrainingConfig:
 
     - `schedule`: `exponential` (× `decay` every `decay_steps` steps), `linear` (down to 0 at the
       end) or `constant`, each after `warmup_steps` of rising
+    - `cycles`: the epochs are cut into so many equal parts that go through the schedule anew,
+      each at half the rates of the one before
     - `encoder_learning_rate`: for a transformer that is fine-tuned
     - `patience`: stop after so many epochs without a better dev score; 0 never
     - `average`: evaluate a running average of the weights that forgets by this factor; 0 for none
@@ -150,6 +152,7 @@ class TrainingConfig:
     decay: float = 0.75
     decay_steps: int = 5000
     warmup_steps: int = 0
+    cycles: int = 1
     label_weight: float = 1.0
     tag_weight: float = 1.0
     edu_weight: float = 1.0
@@ -167,7 +170,7 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         """Check the numbers."""
         above = {"epochs", "batch_tokens", "learning_rate", "decay_steps", "beam", "dev_every"}
-        above |= {"devices", "clip", "decay", "epsilon"}
+        above |= {"devices", "clip", "decay", "epsilon", "cycles"}
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, int | float) and not isinstance(value, bool):

@@ -107,6 +107,13 @@ class TorchScorer:
         """The names of the task's labels."""
         return self.vocabulary.labels[task]
 
+    def marks(self, encoded: Encoded, task: str) -> Floats | None:
+        """The chance that an EDU ends at each boundary, if a head marks them."""
+        encoding = _ours(encoded, TorchEncoded).encoding
+        with _quiet(self.network):
+            logits, _ = self.network.head(task).marks(encoding)
+            return None if logits is None else _numpy(torch.sigmoid(logits) * encoding.mask)
+
     def tags(self, encoded: Encoded) -> Floats | None:
         """Log-probabilities over parts of speech of all tokens of the batch, if there is a head."""
         tagger = self.network.tagger

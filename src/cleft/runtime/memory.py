@@ -47,6 +47,7 @@ class Memory:
         hidden: Floats,
         label_left: Floats,
         label_right: Floats,
+        marks: Floats | None = None,
         *,
         lengths: Sequence[int],
         first: Ints | None = None,
@@ -55,6 +56,7 @@ class Memory:
         self.keys, self.offsets = keys, offsets
         self.cell, self.hidden = cell, hidden  # (sentences, hidden)
         self.label_left, self.label_right = label_left, label_right  # (boundaries, label)
+        self.marks = marks  # (sentences, n + 1), of a head that has them
         self.width = keys.shape[2]
         self.lengths = np.asarray(lengths)
         # Where each sentence's boundaries begin among the rows of gates and labels.

@@ -289,6 +289,11 @@ class OnnxScorer:
         return self.manifest.labels[task]
 
     @fitting
+    def marks(self, encoded: Encoded, task: str) -> Floats | None:
+        """The chance that an EDU ends at each boundary, if a head marks them."""
+        return self._memory(encoded, task).marks
+
+    @fitting
     def tags(self, encoded: Encoded) -> Floats | None:
         """Log-probabilities over parts of speech of all tokens of the batch, if there is a head."""
         if not self.manifest.tags:

@@ -17,6 +17,7 @@ from cleft.search.beam import Beam, advance, first_of_sentence
 from cleft.search.breadth import make_history
 from cleft.search.constraints import LOWEST, Masks
 from cleft.search.history import Decisions, Scores
+from cleft.search.marks import Marks
 from cleft.span import Span
 
 __all__ = ["Candidate", "Decoder", "Statistics"]
@@ -70,12 +71,14 @@ class Decoder:
         *,
         masks: Masks,
         statistics: Statistics,
+        marks: Marks | None = None,
         order: Order = "depth-first",
     ) -> None:
         self.scorer = scorer
         self.encoded = encoded
         self.task = task
         self.masks = masks
+        self.marks = marks
         self.statistics = statistics
         self.order = order
         self.lengths = np.asarray(encoded.lengths, np.intp)
@@ -126,9 +129,7 @@ class Decoder:
         splits, log_probs, score = [], [], 0.0
         while stack:
             left, right = span = stack.pop()
-            answer, state = self.scorer.split(
-                self.encoded, self.task, rows, np.array([span], np.intp), state
-            )
+            answer, state = self._ask(rows, np.array([span], np.intp), state)
             self.statistics.greedy_calls += 1
             self.statistics.greedy_rows += 1
             legal = answer[0, left + 1 : right + self.masks.stops]
@@ -180,7 +181,7 @@ class Decoder:
         return _candidates(sentence, history.decisions(last))
 
     def replay(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Ints, int, Floats]]:
-        """What the pointer said at each step of finished hypotheses.
+        """What the model said at each step of finished hypotheses.
 
         The candidates are fed to the scorer once more, so a search need not
         keep the distributions of hypotheses that it drops, nor a caller more
@@ -195,9 +196,7 @@ class Decoder:
         step = 0
         while len(here):
             spans = np.stack([tables[row][step, ::2] for row in here])
-            log_probs, state = self.scorer.split(
-                self.encoded, self.task, sentences[here], spans, state
-            )
+            log_probs, state = self._ask(sentences[here], spans, state)
             self.statistics.replay_calls += 1
             self.statistics.replay_rows += len(here)
             yield here, step, log_probs
@@ -217,8 +216,15 @@ class Decoder:
     def _split(self, sentence: Ints, left: Ints, right: Ints, state: State) -> tuple[Floats, State]:
         spans = np.empty((len(left), 2), np.intp)
         spans[:, 0], spans[:, 1] = left, right
-        log_probs, state = self.scorer.split(self.encoded, self.task, sentence, spans, state)
+        log_probs, state = self._ask(sentence, spans, state)
         return self.masks.apply(log_probs, sentence, left, right), state
+
+    def _ask(self, sentence: Ints, spans: Ints, state: State) -> tuple[Floats, State]:
+        """What the model says of every boundary: the pointer's word, and the marks' if any."""
+        log_probs, state = self.scorer.split(self.encoded, self.task, sentence, spans, state)
+        if self.marks is not None:
+            log_probs = self.marks.apply(log_probs, sentence, spans[:, 0], spans[:, 1])
+        return log_probs, state
 
 
 def _settle(beam: Beam, parents: Ints, best_only: bool, early: bool) -> tuple[Beam, Beam, Ints]:

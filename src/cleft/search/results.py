@@ -18,10 +18,11 @@ __all__ = ["Parse", "Step"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Step:
-    """One step of a tree's making: the split, and what the pointer thought of every boundary.
+    """One step of a tree's making: the split, and what the model thought of every boundary.
 
     `probability` is what the split counts for: 1 at the stop of a given EDU.
-    `distribution` is the pointer's own, over the boundaries 0..n, legal or not.
+    `distribution` is the model's own, over the boundaries 0..n: the pointer's, legal or not,
+    or what it and the marks of EDU boundaries say together.
     """
 
     split: Split

@@ -13,6 +13,7 @@ from cleft.scorer import Encoded, Ints, Scorer
 from cleft.search.assemble import Batch, assemble
 from cleft.search.constraints import Constraints, Masks
 from cleft.search.decode import Candidate, Decoder, Statistics
+from cleft.search.marks import Marks
 from cleft.search.options import SearchOptions
 from cleft.search.results import Parse
 from cleft.span import Span
@@ -61,6 +62,7 @@ def search(
             task.name,
             masks=Masks(encoded.lengths, stops=stops, constraints=batch.constraints),
             statistics=statistics if statistics is not None else Statistics(),
+            marks=_marks(scorer, encoded, task, batch) if stops else None,
             order=task.order,
         )
         candidates = find(decoder, np.array(list(batch.index), np.intp), options)
@@ -69,6 +71,16 @@ def search(
         for index in batch.index.values():
             results.setdefault(index, _lost(index))
     return [results[index] for index in range(len(sentences))]
+
+
+def _marks(
+    scorer: Scorer, encoded: Encoded, task: SyntaxTask | DiscourseTask, batch: Batch
+) -> Marks | None:
+    chances = scorer.marks(encoded, task.name)
+    if chances is None:
+        return None
+    given = [row for row, limits in batch.constraints.items() if limits.edus is not None]
+    return Marks(chances, np.array(given, np.intp) if given else None)
 
 
 def _fill(
