@@ -139,10 +139,19 @@ def _methods(name: str, value: type) -> Iterator[str]:
         yield _document(member)
 
 
+def _said(value: type) -> dict[str, object]:
+    """What the class has, and its bases in cleft."""
+    found: dict[str, object] = {}
+    for base in value.__mro__:
+        if base.__module__.partition(".")[0] == "cleft":
+            found = found | {n: m for n, m in vars(base).items() if n not in found}
+    return found
+
+
 def _members(value: type) -> Iterator[str]:
-    """A row for each public method and property that the class itself says something of."""
+    """A row for each public method and property that the class or a base of ours has."""
     fields = {field.name for field in dataclasses.fields(value)} if _is_data(value) else set()
-    for name, member in vars(value).items():
+    for name, member in _said(value).items():
         if name.startswith("_") or name in fields:
             continue
         plain = member.__func__ if isinstance(member, classmethod | staticmethod) else member

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cleft.errors import TreeShapeError
+from cleft.evidence import Evidence, Judged
 from cleft.span import Span
-from cleft.tree import Evidence
 
 __all__ = ["SPAN", "DiscourseSplit", "DiscourseTree", "Edu"]
 
@@ -54,7 +54,7 @@ class DiscourseSplit(NamedTuple):
     probability: float | None = None
 
 
-class DiscourseTree:
+class DiscourseTree(Judged):
     """A node of a discourse tree, and so the tree below it.
 
     >>> left, right = Edu("Although it rained,", Span(0, 4)), Edu("she played.", Span(4, 7))
@@ -150,16 +150,6 @@ class DiscourseTree:
     def probability(self) -> float | None:
         """The probability of this node's split, where a model gave one."""
         return self.evidence.split if self.evidence else None
-
-    @property
-    def log_prob(self) -> float | None:
-        """The log-probability of the whole tree, at a root that a model made."""
-        return self.evidence.log_prob if self.evidence else None
-
-    @property
-    def split_log_prob(self) -> float | None:
-        """The log-probability of the tree's splits alone, at a root that a model made."""
-        return self.evidence.split_log_prob if self.evidence else None
 
     @property
     def span(self) -> Span:

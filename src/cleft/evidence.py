@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Evidence", "Thoughts"]
+__all__ = ["Evidence", "Judged", "Thoughts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +35,21 @@ class Thoughts(Protocol):
     def of(self, number: int) -> Evidence | None:
         """The evidence of the node with this number."""
         ...
+
+
+class Judged:
+    """A node that a model may have thought of: what the root knows of the whole tree."""
+
+    __slots__ = ()
+
+    evidence: Evidence | None
+
+    @property
+    def log_prob(self) -> float | None:
+        """The log-probability of the whole tree, at a root that a model made."""
+        return self.evidence.log_prob if self.evidence else None
+
+    @property
+    def split_log_prob(self) -> float | None:
+        """The log-probability of the tree's splits alone, at a root that a model made."""
+        return self.evidence.split_log_prob if self.evidence else None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from cleft.errors import TreeShapeError
-from cleft.evidence import Evidence, Thoughts
+from cleft.evidence import Evidence, Judged, Thoughts
 from cleft.span import Span
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ JOIN = "+"
 ESCAPE = "\\"
 
 
-class Tree:
+class Tree(Judged):
     """A node of a constituency tree, and so the tree below it.
 
     >>> tree = Tree("S", [Tree("NP", [Tree("PRP", word="She")]), Tree("VBD", word="slept")])
@@ -122,16 +122,6 @@ class Tree:
     def probability(self) -> float | None:
         """The probability of this node's label, where a model gave one."""
         return self.evidence.label if self.evidence else None
-
-    @property
-    def log_prob(self) -> float | None:
-        """The log-probability of the whole tree, at a root that a model made."""
-        return self.evidence.log_prob if self.evidence else None
-
-    @property
-    def split_log_prob(self) -> float | None:
-        """The log-probability of the tree's splits alone, at a root that a model made."""
-        return self.evidence.split_log_prob if self.evidence else None
 
     def preorder(self) -> list[Tree]:
         """Every node, parents before children, left to right."""

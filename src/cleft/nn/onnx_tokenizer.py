@@ -13,7 +13,7 @@ from typing import Any
 from cleft.errors import ModelError
 from cleft.nn.features import WordPieces
 from cleft.runtime.manifest import PieceRules
-from cleft.runtime.wordpiece import LONGEST, WordPiece
+from cleft.runtime.wordpiece import LONGEST
 
 __all__ = ["piece_rules", "piece_vocabulary"]
 
@@ -80,16 +80,7 @@ def piece_rules(pieces: WordPieces, words: Sequence[str]) -> PieceRules:
 
 
 def _compare(pieces: WordPieces, rules: PieceRules, words: Sequence[str]) -> None:
-    cut = WordPiece(
-        piece_vocabulary(pieces),
-        unknown=rules.unknown,
-        lower=rules.lower,
-        strip_accents=rules.strip_accents,
-        clean=rules.clean,
-        cjk=rules.cjk,
-        prefix=rules.prefix,
-        specials=rules.specials,
-    )
+    cut = rules.cutter(piece_vocabulary(pieces))
     for word in words:
         ours, theirs = cut(word) or [cut.unknown], pieces.pieces(word)
         if ours != theirs:

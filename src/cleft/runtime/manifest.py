@@ -7,11 +7,12 @@ is read, so that whatever uses it afterwards need not.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar, get_args
 
 from cleft.errors import ModelError
+from cleft.runtime.wordpiece import WordPiece
 from cleft.tasks import SyntaxTask
 from cleft.tree import Branching, Dummy
 
@@ -68,6 +69,19 @@ class PieceRules:
     cjk: bool
     prefix: str
     specials: Mapping[str, int]
+
+    def cutter(self, vocabulary: Sequence[str]) -> WordPiece:
+        """What cuts words by these rules."""
+        return WordPiece(
+            vocabulary,
+            unknown=self.unknown,
+            lower=self.lower,
+            strip_accents=self.strip_accents,
+            clean=self.clean,
+            cjk=self.cjk,
+            prefix=self.prefix,
+            specials=self.specials,
+        )
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> PieceRules:

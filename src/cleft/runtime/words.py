@@ -20,7 +20,7 @@ from cleft.runtime.forks import renew_after_fork
 from cleft.runtime.forms import plain_form
 from cleft.runtime.manifest import Manifest, PieceRules
 from cleft.runtime.sessions import Array, Sessions
-from cleft.runtime.wordpiece import MOST_PIECES, WordPiece
+from cleft.runtime.wordpiece import MOST_PIECES
 from cleft.scorer import Floats, Ints
 
 __all__ = ["WordPieces", "WordVectors"]
@@ -140,16 +140,7 @@ class WordPieces:
     def __init__(self, directory: ModelDirectory, rules: PieceRules) -> None:
         vocabulary = directory.lines("pieces.txt")
         try:
-            self._cut = WordPiece(
-                vocabulary,
-                unknown=rules.unknown,
-                lower=rules.lower,
-                strip_accents=rules.strip_accents,
-                clean=rules.clean,
-                cjk=rules.cjk,
-                prefix=rules.prefix,
-                specials=rules.specials,
-            )
+            self._cut = rules.cutter(vocabulary)
         except KeyError as error:
             raise ModelError(
                 f"the piece {error} is missing", where=str(directory.path / "pieces.txt")
