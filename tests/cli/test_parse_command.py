@@ -54,7 +54,7 @@ def test_a_text_is_drawn_in_the_terminal(parse):
     assert (code, err) == (0, "")
     assert out.startswith("1  Rain fell, so she left.\n\n")
     assert "┴" in out
-    assert "Rain fell," in out.split("\n\n")[2]
+    assert "Rain" in out.split("\n\n")[2]  # where random weights end an EDU is another matter
 
 
 def test_files_texts_and_standard_input_are_told_apart(parse, monkeypatch, tmp_path):
