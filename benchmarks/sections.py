@@ -15,9 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rates import Results, rate, ratios, with_rates
 from turns import HERE, Contestant, Running, places, run
-
-Results = dict[str, Any]
 
 LENGTHS = (10, 20, 40, 80, 160, 320, 640, 1000, 2000)
 FLOODED = (10, 20, 40, 80, 160, 320, 640)
@@ -76,22 +75,6 @@ def running(who: Contestant, setting: Setting, threads: int, jobs: int) -> Itera
         yield loaded
     finally:
         loaded.close()
-
-
-def rate(answer: Results) -> float:
-    """Sentences a second, 0 where there was an error."""
-    return answer["sentences"] / answer["seconds"] if answer.get("seconds") else 0.0
-
-
-def with_rates(answer: Results) -> Results:
-    if "error" in answer:
-        return answer
-    each = {key: round(answer[key] / answer["seconds"], 2) for key in ("sentences", "tokens")}
-    return {
-        **answer,
-        "sentences_per_second": each["sentences"],
-        "tokens_per_second": each["tokens"],
-    }
 
 
 # ---------------------------------------------------------------- accuracy
@@ -264,27 +247,6 @@ def _rounds(answers: list[Results]) -> Results:
     middle = sorted(good, key=lambda answer: answer["seconds"])[len(good) // 2]
     found = with_rates({**middle, "seconds": median(answer["seconds"] for answer in good)})
     return {**found, "runs": [answer["seconds"] for answer in good]}
-
-
-def ratios(answers: dict[str, list[Results]], baseline: str = "supar") -> Results:
-    """How many times the baseline's speed, round by round: median, lowest, highest.
-
-    >>> slow, fast = {"seconds": 2.0, "sentences": 4}, {"seconds": 0.5, "sentences": 4}
-    >>> ratios({"supar": [slow], "lstm": [fast]})["lstm"]["median"]
-    4.0
-    """
-    found: Results = {}
-    for name, rounds in answers.items():
-        both = zip(rounds, answers.get(baseline, []), strict=False)
-        values = sorted(rate(one) / rate(other) for one, other in both if rate(one) and rate(other))
-        if values:
-            found[name] = {
-                "median": round(median(values), 2),
-                "lowest": round(values[0], 2),
-                "highest": round(values[-1], 2),
-                "rounds": len(values),
-            }
-    return found
 
 
 # ---------------------------------------------------------------- lengths
