@@ -10,6 +10,7 @@ from cleft.errors import InputError
 from cleft.nn.batches import collate
 from cleft.nn.checkpoint import load_model, save_model, trained_tensors
 from cleft.nn.config import NetworkConfig
+from cleft.nn.frozen import Remembered
 from cleft.nn.transformer import Pieces, ScalarMix, load_pieces, load_transformer
 from cleft.nn.windows import make_windows
 from cleft.runtime.windows import window_starts
@@ -93,6 +94,49 @@ def test_a_frozen_transformer_does_not_drop_and_is_not_trained(bert):
         context.transformer(inputs.windows, (1, 5)), context.transformer(inputs.windows, (1, 5))
     )
     assert not any(p.requires_grad for p in context.transformer.model.parameters())
+
+
+def test_a_frozen_transformer_reads_a_sentence_once_while_it_trains(bert, monkeypatch):
+    made = bench(bert, **FROZEN)
+    transformer = made.network.encoder.context.transformer
+    first = [["the", "grey", "heron"], ["rained"]]
+    second = [["the", "heron", "waited", "the"], *first[::-1]]
+    made.network.eval()
+    expected = [
+        transformer(made.featurise(s).windows, (len(s), w)) for s, w in _sized(first, second)
+    ]
+    assert not transformer._remembered.known
+    made.network.train()
+    read: list[int] = []
+    whole = transformer._read
+    monkeypatch.setattr(
+        transformer, "_read", lambda ids, mask: (read.append(len(ids)), whole(ids, mask))[1]
+    )
+    found = [transformer(made.featurise(s).windows, (len(s), w)) for s, w in _sized(first, second)]
+    assert read == [2, 1]
+    for one, other in zip(expected, found, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+    assert transformer.mix.weights.requires_grad
+    found[1].sum().backward()
+    assert transformer.mix.weights.grad is not None
+
+
+def _sized(*batches: list[list[str]]) -> list[tuple[list[list[str]], int]]:
+    return [(batch, max(map(len, batch)) + 2) for batch in batches]
+
+
+def test_a_full_memory_keeps_what_it_has_and_reads_the_rest_again():
+    calls: list[list[int]] = []
+
+    def read(ids, mask):
+        calls.append(ids[:, 0].tolist())
+        return ids[:, :, None, None].double()
+
+    reader = Remembered(read, most=2 * 8)
+    ids, mask = torch.tensor([[5, 6], [7, 0]]), torch.tensor([[1, 1], [1, 0]])
+    for _ in range(2):
+        assert reader(ids, mask).flatten(1).tolist() == [[5, 6], [7, 0]]
+    assert calls == [[5, 7], [7]]
 
 
 @pytest.mark.parametrize("changes", [FROZEN, TUNED], ids=["frozen", "tuned"])
