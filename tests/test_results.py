@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cleft.errors import InputError
+from cleft.result_targets import Aims, Target, read_aims
 from cleft.results import find_runs, read_run, results_page
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +59,10 @@ def test_the_page_of_results_is_that_of_the_runs_beside_it():
     """The committed page, made anew from the committed records of runs."""
     runs = [read_run(path) for path in find_runs([RUNS])] if RUNS.exists() else []
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    assert page == results_page(runs), "run: cleft results docs/runs -o docs/results.md"
+    aims = read_aims(ROOT / "docs" / "targets.toml")
+    assert page == results_page(runs, aims), (
+        "run: cleft results docs/runs --targets docs/targets.toml -o docs/results.md"
+    )
 
 
 def test_a_page_without_runs_has_no_tables():
@@ -150,6 +154,120 @@ def test_variants_are_grouped_over_seeds_with_mean_and_spread():
     assert len(beams) == 4
     assert "## Runs" not in page
     assert results_page(runs[::-1]) == page
+
+
+@pytest.mark.parametrize(
+    ("scores", "verdict"),
+    [
+        ((81.5, 81.9), ["+1.00", "wins"]),
+        ((79.5, 79.9), ["-1.00", "loses"]),
+        ((80.8, 81.3), ["+0.35", "no difference"]),
+        ((80.0, 82.2), ["+0.40", "no difference"]),
+        ((81.7,), ["+1.00", "–"]),
+    ],
+)
+def test_a_variant_wins_or_loses_by_more_than_the_spread_of_both(scores, verdict):
+    runs = [ablation("bare", seed, f1) for seed, f1 in enumerate(scores, start=1)]
+    runs += [ablation("baseline", 1, 80.5), ablation("baseline", 2, 80.9)]
+    assert rows(results_page(runs), "ablation")[1][7:9] == verdict
+
+
+def test_what_was_decided_stands_under_the_ablation():
+    page = results_page([ablation("bare", 1, 79.0)], Aims(decisions=("History stays.",)))
+    assert page.endswith("### What the ablation decided\n\n- History stays.\n")
+    assert "decided" not in results_page([run("small")], Aims(decisions=("History stays.",)))
+
+
+# ---------------------------------------------------------------- targets
+
+
+def met(target: Target, *runs: dict) -> list[list[str]]:
+    page = results_page(runs, Aims(targets=(target,)))
+    section = page.split("## Targets")[1].split("\n## ")[0]
+    return [row[2:8] for row in rows(section, target.recipe)]
+
+
+@pytest.mark.parametrize(
+    ("least", "word"),
+    [
+        (87.0, "yes"),
+        (88.0, "yes"),
+        (88.1, "by the beam"),
+        (88.5, "missed by 0.38"),
+    ],
+)
+def test_a_target_is_met_by_a_search_or_missed(least, word):
+    target = Target(recipe="small", set="herons test", least={"f1": least})
+    other = run("other", syntax_set())
+    found = met(target, run("small", syntax_set(), syntax_set(part="dev", f1=99.0)), other)
+    assert found == [["–", "f1", f"{least:g}", "88.00", "88.12", word]]
+
+
+def test_a_beam_may_miss_what_greedy_reached():
+    one = syntax_set()
+    one["beams"]["20"]["f1"] = 80.0
+    target = Target(recipe="small", set="herons test", least={"f1": 88.0})
+    assert met(target, run("small", one))[0][-1] == "by greedy"
+
+
+def test_what_is_only_reported_is_neither_met_nor_missed():
+    target = Target(recipe="small", set="herons test", least={"f1": 0})
+    assert met(target, run("small", syntax_set())) == [
+        ["–", "f1", "reported", "88.00", "88.12", "–"]
+    ]
+
+
+def test_a_target_without_a_finished_run_says_so():
+    target = Target(recipe="small", set="herons test", least={"f1": 88})
+    assert met(target, run("small")) == [["–", "f1", "88", "–", "–", "no run"]]
+
+
+def test_discourse_targets_are_held_against_the_right_edus():
+    target = Target(
+        recipe="rst", set="gulls test", edus="given", least={"span": 89, "relation": 88}
+    )
+    given = discourse_set(True)
+    given["beams"]["1"]["span"] = 91.0
+    found = met(target, run("rst", discourse_set(False), given, syntax_set("gulls")))
+    assert found == [
+        ["given", "span", "89", "91.00", "89.00", "yes"],
+        ["given", "relation", "88", "87.00", "87.50", "missed by 0.50"],
+    ]
+
+
+def test_a_recipe_may_be_held_against_another():
+    target = Target(
+        recipe="joint", set="herons test", least={"f1": 0}, not_below="single", note="Less data."
+    )
+    single, joint = run("single", syntax_set(f1=88.5)), run("joint", syntax_set(f1=88.0))
+    assert met(target, single, joint) == [
+        ["–", "f1", "single: 88.50, 88.62", "88.00", "88.12", "missed by 0.50"]
+    ]
+    assert met(target, joint)[0][2] == "single"
+    page = results_page([single, joint], Aims(targets=(target,)))
+    assert "### On the misses\n\n- joint, herons test: Less data.\n" in page
+
+
+def test_aims_are_read_from_a_file_and_anything_else_is_refused(tmp_path):
+    path = tmp_path / "targets.toml"
+    good = 'decisions = ["One."]\n[[target]]\nrecipe = "a"\nset = "b test"\nleast = { f1 = 1 }\n'
+    path.write_text(good)
+    aims = read_aims(path)
+    assert aims.decisions == ("One.",)
+    assert aims.targets == (Target(recipe="a", set="b test", least={"f1": 1}),)
+    for text, message in (
+        ("=", "expected TOML"),
+        ("other = 1", "found other"),
+        ("target = 3", "another 'target'"),
+        ("decisions = [1]", "list of sentences"),
+        (good + "more = 1", "expected the keys"),
+        ("target = [1]", "expected the keys"),
+        (good.replace('"a"', "1"), "another kind"),
+        (good.replace("{ f1 = 1 }", '{ f1 = "x" }'), "expected numbers"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_aims(path)
 
 
 def test_one_seed_has_no_spread_and_a_variant_without_a_baseline_no_difference():

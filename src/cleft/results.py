@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 from cleft import files
 from cleft.errors import InputError
+from cleft.result_ablation import ablation_blocks
 from cleft.result_languages import is_language, language_blocks
 from cleft.result_tables import (
     MEASURES,
@@ -27,13 +27,15 @@ from cleft.result_tables import (
     table,
     widths,
 )
+from cleft.result_targets import Aims, target_blocks
 
 __all__ = ["find_runs", "read_run", "results_page"]
 
 HEAD = """\
 # Results
 
-Made by `cleft results docs/runs -o docs/results.md` from the records of the runs; do not edit. \
+Made by `cleft results docs/runs --targets docs/targets.toml -o docs/results.md` from the \
+records of the runs; do not edit. \
 A model is chosen on dev and looks at test once, when its run is over. \
 *Silver* sets hold trees made by another parser: a score on them is agreement with it, not \
 accuracy. Commands are given at the root of the repository, with the data in `../shared`; each \
@@ -58,13 +60,6 @@ GENRES = """\
 Test sets end to end, by the widest beam.
 """
 RUNS = "## Runs\n"
-ABLATION = """\
-## Ablation
-
-Dev scores of the finished models by `cleft ablate`, all with the same number of epochs: mean over \
-the seeds, and the spread between them (highest less lowest). *Against* is the difference to the \
-baseline; a variant that does not win by more than the spread leaves the default as it is.
-"""
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[Path]:
@@ -93,13 +88,14 @@ def read_run(path: Path) -> Run:
     return run
 
 
-def results_page(runs: Sequence[Run]) -> str:
-    """The page of all runs, as Markdown."""
+def results_page(runs: Sequence[Run], aims: Aims | None = None) -> str:
+    """The page of all runs, as Markdown; with aims, which of them were reached."""
+    aims = aims or Aims()
     ordered = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
     plain = [run for run in ordered if not run["recipe"].get("ablation")]
     variants = [run for run in ordered if run["recipe"].get("ablation")]
     english = [run for run in plain if not is_language(run)]
-    blocks = [HEAD]
+    blocks = [HEAD, *target_blocks(plain, aims.targets)]
     for text, task, head, cells in (
         (SYNTAX, "syntax", SYNTAX_HEAD, _syntax_rows),
         (DISCOURSE, "discourse", DISCOURSE_HEAD, _discourse_rows),
@@ -113,9 +109,7 @@ def results_page(runs: Sequence[Run]) -> str:
     blocks += language_blocks([run for run in plain if is_language(run)])
     if plain:
         blocks.append(f"{RUNS}\n{table(RUN_HEAD, map(_run_row, plain))}")
-    if variants:
-        blocks.append(f"{ABLATION}\n{table(ABLATION_HEAD, _ablation_rows(variants))}")
-        blocks.append(f"{table(BEAM_HEAD, _beam_rows(variants))}")
+    blocks += ablation_blocks(variants, aims.decisions)
     return "\n".join(blocks)
 
 
@@ -203,82 +197,3 @@ def _run_row(run: Run) -> list[str]:
         ", ".join(f"{count} {task}" for task, count in sorted(run["sentences"].items())),
         status,
     ]
-
-
-# ---------------------------------------------------------------- ablation
-
-
-ABLATION_HEAD = (
-    *("recipe", "variant", "changes", "seeds", "set", "greedy F1", "spread", "against"),
-    *("hours a run", "parameters"),
-)
-BEAM_HEAD = ("recipe", "variant", "set", "beam", "F1", "spread", "cost", "below")
-BASELINE = "baseline"
-
-Groups = dict[tuple[str, str, str], list[tuple[Run, Mapping[str, Any]]]]
-
-
-def _groups(runs: Sequence[Run]) -> Groups:
-    """Runs with one scored set each, by recipe, set and variant: the baseline first."""
-    found: Groups = {}
-    for run in runs:
-        for one in sets(run, "syntax"):
-            key = (name(run), set_title(one), run["recipe"]["ablation"])
-            found.setdefault(key, []).append((run, one))
-    order = sorted(found, key=lambda key: (*key[:2], key[2] != BASELINE, key[2]))
-    return {key: found[key] for key in order}
-
-
-def _values(group: list[tuple[Run, Mapping[str, Any]]], beam: str, name: str) -> list[float]:
-    return [one["beams"][beam][name] for _, one in group if name in one["beams"].get(beam, {})]
-
-
-def _mean(values: list[float]) -> float | None:
-    return mean(values) if values else None
-
-
-def _spread(values: list[float]) -> float | None:
-    return max(values) - min(values) if len(values) > 1 else None
-
-
-def _ablation_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
-    groups = _groups(runs)
-    for (recipe, title, variant), group in groups.items():
-        values = _values(group, "1", "f1")
-        base = _mean(_values(groups.get((recipe, title, BASELINE), []), "1", "f1"))
-        here = _mean(values)
-        against = NONE
-        if variant != BASELINE and base is not None and here is not None:
-            against = f"{here - base:+.2f}"
-        first = group[0][0]
-        changes = first["recipe"].get("variants", {}).get(variant, [])
-        yield [
-            recipe,
-            variant,
-            ", ".join(f"`{change}`" for change in changes) or NONE,
-            ", ".join(str(run["seed"]) for run, _ in group),
-            title,
-            number(here),
-            number(_spread(values)),
-            against,
-            number(_mean([run["hours"] for run, _ in group])),
-            f"{first['parameters'] / 1e6:.2f} M",
-        ]
-
-
-def _beam_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
-    """What a wider beam gives: a row for each width of each variant."""
-    for (recipe, title, variant), group in _groups(runs).items():
-        for beam in sorted({beam for _, one in group for beam in one["beams"]}, key=int):
-            values, costs = _values(group, beam, "f1"), _values(group, beam, "cost")
-            below = _values(group, beam, "below_greedy")
-            yield [
-                recipe,
-                variant,
-                title,
-                beam,
-                number(_mean(values)),
-                number(_spread(values)),
-                number(_mean(costs)),
-                str(int(sum(below))) if below else NONE,
-            ]

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from cleft import files
+from cleft.result_targets import read_aims
 from cleft.results import find_runs, read_run, results_page
 
 __all__ = ["add", "run"]
@@ -22,13 +23,20 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="a run.json, or a directory that holds some"
     )
+    parser.add_argument(
+        "--targets",
+        metavar="FILE",
+        help="a TOML file of [[target]] tables (recipe, set, edus, least, not_below, note) and "
+        "'decisions': what the runs are held against",
+    )
     parser.add_argument("-o", "--output", default=files.STREAM, help="where to write")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the runs and write the page."""
-    page = results_page([read_run(path) for path in find_runs(args.runs)])
+    aims = read_aims(args.targets) if args.targets else None
+    page = results_page([read_run(path) for path in find_runs(args.runs)], aims)
     with files.writing(args.output) as stream:
         stream.write(page)
     return 0
