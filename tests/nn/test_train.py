@@ -237,6 +237,8 @@ def test_an_interrupt_saves_a_checkpoint_to_go_on_from(tmp_path):
     interrupt_after(3, tiny("syntax", *settings), tmp_path)
     assert load_checkpoint(tmp_path)[1]["step"] == 3
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "interrupted"
+    with pytest.raises(RecipeError, match=r"batch_tokens: expected \d+, as the epoch began"):
+        train(tiny("syntax", *settings, "training.batch_tokens=77"), tmp_path, resume=True)
     train(tiny("syntax", *settings), tmp_path, resume=True)
     assert [line["step"] for line in lines(tmp_path)] == list(range(1, len(lines(tmp_path)) + 1))
 

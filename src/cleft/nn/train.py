@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -333,12 +333,33 @@ class Trainer:
             "seconds": self.seconds + time.monotonic() - self.clock,
             "recipe": self.recipe.taught(),
             "data": self.materials.hashes,
+            "batch_tokens": self.recipe.training.batch_tokens,
         }
         save_checkpoint(self.directory.path, tensors, counters)
 
     def restore(self) -> None:
         """Go back to the last checkpoint."""
         tensors, counters = load_checkpoint(self.directory.path)
+        self._refuse_changes(counters)
+        parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "average": {}}
+        for name, tensor in tensors.items():
+            part, _, rest = name.partition(".")
+            parts.setdefault(part, {})[rest] = tensor
+        fill(self.network, parts["model"], self.directory.path)
+        self._restore_optimiser(parts["optimiser"])
+        if self.average is not None:
+            # A run that averages only from here on begins with the weights of this moment.
+            begun = parts["average"] or parts["model"]
+            for name, tensor in self.average.mean.items():
+                tensor.copy_(begun[name])
+        self.epoch, self.done, self.step = counters["epoch"], counters["done"], counters["step"]
+        self.best, self.seconds = counters["best"], counters["seconds"]
+        if self.fabric.is_global_zero:
+            self.directory.rewind(self.step, self.epoch)
+        self.progress.say(f"resumed at epoch {self.epoch + 1}, step {self.step}")
+
+    def _refuse_changes(self, counters: Mapping[str, Any]) -> None:
+        """Fail if the run that a checkpoint is of is not the one that is asked for."""
         before, now = parse_recipe(counters["recipe"]).taught(), self.recipe.taught()
         for key, value in before.items():
             if value != now[key]:
@@ -354,32 +375,27 @@ class Trainer:
                     where=path,
                     hint="resume with the same data, or start anew in another --output",
                 )
-        parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "average": {}}
-        for name, tensor in tensors.items():
-            part, _, rest = name.partition(".")
-            parts.setdefault(part, {})[rest] = tensor
-        fill(self.network, parts["model"], self.directory.path)
+        size = self.recipe.training.batch_tokens
+        if counters["done"] and counters.get("batch_tokens", size) != size:
+            # The batches that were taken already would be others than those left out now.
+            raise RecipeError(
+                f"expected {counters['batch_tokens']}, as the epoch began, found {size}",
+                where="training.batch_tokens",
+                hint="change it when an epoch is over",
+            )
+
+    def _restore_optimiser(self, tensors: Mapping[str, Tensor]) -> None:
         for name, parameter in trained_tensors(self.network).items():
             state = {
-                key: parts["optimiser"][f"{key}.{name}"]
+                key: tensors[f"{key}.{name}"]
                 for key in ("step", "exp_avg", "exp_avg_sq")
-                if f"{key}.{name}" in parts["optimiser"]
+                if f"{key}.{name}" in tensors
             }
             if state:
                 self.optimiser.state[parameter] = {
                     key: value if key == "step" else value.to(parameter.device)
                     for key, value in state.items()
                 }
-        if self.average is not None:
-            # A run that averages only from here on begins with the weights of this moment.
-            begun = parts["average"] or parts["model"]
-            for name, tensor in self.average.mean.items():
-                tensor.copy_(begun[name])
-        self.epoch, self.done, self.step = counters["epoch"], counters["done"], counters["step"]
-        self.best, self.seconds = counters["best"], counters["seconds"]
-        if self.fabric.is_global_zero:
-            self.directory.rewind(self.step, self.epoch)
-        self.progress.say(f"resumed at epoch {self.epoch + 1}, step {self.step}")
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
