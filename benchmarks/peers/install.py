@@ -13,8 +13,19 @@ import argparse
 import os
 import subprocess
 import sys
+from pathlib import Path
 
-from places import CONSTRAINTS, DATA, PEERS, REQUIREMENTS, TRAINING, driver, interpreter, model
+from places import (
+    CACHE,
+    CONSTRAINTS,
+    DATA,
+    PEERS,
+    REQUIREMENTS,
+    TRAINING,
+    driver,
+    interpreter,
+    model,
+)
 
 
 def environment(peer: str) -> None:
@@ -24,8 +35,18 @@ def environment(peer: str) -> None:
         subprocess.run([sys.executable, "-m", "venv", str(python.parents[1])], check=True)
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # Without the constraints pip would bring gigabytes of GPU libraries.
-    command += ["--constraint", str(CONSTRAINTS), *REQUIREMENTS[peer]]
+    command += ["--constraint", str(_constraints(peer)), *REQUIREMENTS[peer]]
     subprocess.run(command, check=True)
+
+
+def _constraints(peer: str) -> Path:
+    """Our constraints, but for what the peer asks for in a version of its own."""
+    own = {text.partition("==")[0] for text in REQUIREMENTS[peer]}
+    lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    path = CACHE / peer / "constraints.txt"
+    kept = [line for line in lines if line.partition("==")[0] not in own]
+    path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+    return path
 
 
 def build(peer: str) -> None:

@@ -37,6 +37,13 @@ def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
     A name that is also a directory here means the built-in model; write
     `./en` for the directory. `threads` is how many ONNX Runtime uses for one
     call. For many sentences, `Parser.stream` with `jobs` uses the cores better.
+
+    >>> parser = load()
+    >>> [sentence] = parser.parse("She slept because it rained.")
+    >>> sentence.words
+    ('She', 'slept', 'because', 'it', 'rained', '.')
+    >>> print(sentence.syntax)  # doctest: +ELLIPSIS
+    (S (NP (PRP She)) (VP (VBD slept) (SBAR ...
     """
     named = isinstance(model, str) and model in builtin_models()
     path = builtin_path(str(model)) if named else Path(model).expanduser()
@@ -53,7 +60,11 @@ def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
 
 
 class Parser:
-    """A model that parses. It may be shared by threads, and used after a fork."""
+    """A model that parses. It may be shared by threads, and used after a fork.
+
+    >>> load("en-fast").manifest.tasks
+    ('syntax', 'discourse')
+    """
 
     def __init__(self, directory: ModelDirectory, *, threads: int = 1) -> None:
         self.directory = directory
@@ -110,6 +121,13 @@ class Parser:
         for sentences and EDUs. A text without a word has one result, with an
         error. `language` (the model's own if none is given) and `hyphens` are
         choices of `cleft.text`; the rest is as in `parse_tokens`.
+
+        >>> text = "It rained. She slept."
+        >>> for sentence in load("en-fast").parse(text):
+        ...     token = sentence.tokens[1]
+        ...     print(text[token.start : token.end], sentence.syntax.tags()[1])
+        rained VBD
+        slept VBD
         """
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
@@ -135,6 +153,10 @@ class Parser:
         `text[edu.start:edu.end]` is an EDU's source; its `text` is the same
         with single spaces. A sentence that cannot be parsed has no EDUs;
         `parse` with `task="discourse"` tells why.
+
+        >>> [edus] = load("en-fast").segment("She slept because it rained.")
+        >>> [edu.text for edu in edus]
+        ['She slept', 'because it rained.']
         """
         found = self.parse(text, task="discourse", beam=beam, language=language, hyphens=hyphens)
         return [sentence.edus for sentence in found]
@@ -158,6 +180,12 @@ class Parser:
 
         `beam` 1 is greedy. A constraint's EDUs hold for the discourse tree, its
         spans for every tree asked for. Tags are the caller's, else the model's.
+
+        >>> found = load("en-fast").parse_tokens([["It", "rained", "."], []], beam=5)
+        >>> print(found[0].syntax)
+        (S (NP (PRP It)) (VP (VBD rained)) (. .))
+        >>> print(found[1].syntax, type(found[1].error).__name__)
+        None InputError
         """
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
@@ -190,6 +218,10 @@ class Parser:
         a time. With `jobs` above 1, so many worker processes parse windows ahead.
         For a source that rests, `ready` tells whether the next item can be had
         without waiting: if not, what was read so far is parsed at once.
+
+        >>> items = ["It rained. She slept.", ["We", "left", "."]]
+        >>> [(found.source, found.words[0]) for found in load("en-fast").stream(items)]
+        [(0, 'It'), (0, 'She'), (1, 'We')]
         """
         search_options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin

@@ -39,7 +39,9 @@ records of the runs; do not edit. \
 A model is chosen on dev and looks at test once, when its run is over. \
 *Silver* sets hold trees made by another parser: a score on them is agreement with it, not \
 accuracy. Commands are given at the root of the repository, with the data in `../shared`; each \
-takes `--output DIR`.
+takes `--output DIR`. Scores are of the checkpoint, in single precision by PyTorch, as the run \
+ended; models that are shipped are 8-bit exports, whose scores stand in their cards and differ by \
+some tenths. [data.md](data.md) says what the sets are.
 """
 SYNTAX = """\
 ## Syntax

@@ -53,7 +53,7 @@ def test_a_directory_without_runs_is_one_clear_line(tmp_path, capsys):
 def test_without_pytorch_ablation_says_what_to_install(recipe, tmp_path):
     ablation = without_torch.run("ablate", recipe, "-o", str(tmp_path / "runs"))
     assert ablation.returncode == 2
-    assert "cleft[train]" in ablation.stderr
+    assert "'.[train]'" in ablation.stderr
     results = without_torch.run("results", str(tmp_path))  # needs none of it
     assert results.returncode == 2
     assert "no run.json" in results.stderr

@@ -50,7 +50,7 @@ def test_a_missing_treebank_is_one_clear_line(tmp_path, capsys):
 def test_without_pytorch_it_says_what_to_install(tmp_path):
     run = without_torch.run("train", "recipes/tiny-syntax.toml", "-o", str(tmp_path / "run"))
     assert run.returncode == 2
-    assert "cleft[train]" in run.stderr
+    assert "'.[train]'" in run.stderr
 
 
 def test_help_does_not_load_pytorch():

@@ -114,7 +114,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     )
     assert run.returncode == 2
     assert run.stderr == (
-        "cleft: serving needs the package 'uvicorn'; pip install 'cleft[serve]'\n"
+        "cleft: serving needs the package 'uvicorn'; pip install '.[serve]' in a clone of cleft\n"
     )
 
 

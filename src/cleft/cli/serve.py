@@ -93,7 +93,8 @@ def run(args: argparse.Namespace) -> int:
         from cleft.server.settings import Settings
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"serving needs the package {error.name!r}", hint="pip install 'cleft[serve]'"
+            f"serving needs the package {error.name!r}",
+            hint="pip install '.[serve]' in a clone of cleft",
         ) from error
     from cleft.models import DEFAULT
 

@@ -29,14 +29,15 @@ def training_packages(doing: str) -> Iterator[None]:
     """Say what to install where an import in this fails.
 
     >>> with training_packages("training"):
-    ...     raise ModuleNotFoundError(name="torch")
+    ...     raise ModuleNotFoundError(name="torch")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cleft.errors.UsageError: training needs the package 'torch'; pip install 'cleft[train]'
+    cleft.errors.UsageError: training needs the package 'torch'; pip install '.[train]' ...
     """
     try:
         yield
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{doing} needs the package {error.name!r}", hint="pip install 'cleft[train]'"
+            f"{doing} needs the package {error.name!r}",
+            hint="pip install '.[train]' in a clone of cleft",
         ) from error

@@ -257,7 +257,7 @@ def _check_format(found: Any) -> None:
         raise ModelError(
             f"the model's format is {found}, newer than the {FORMAT} that this cleft reads",
             where=CONFIG,
-            hint="pip install --upgrade cleft",
+            hint="install a newer cleft",
         )
 
 
