@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from cleft.convert import convert
-from cleft.errors import FormatError, LossError, UsageError
-from cleft.formats.jsonl import Record, format_record
+from cleft.errors import FormatError, InputError, LossError, UsageError
+from cleft.formats.jsonl import Record, format_record, read_jsonl
 from cleft.formats.registry import format_of
 from cleft.tree import Evidence, Tree
 
@@ -60,8 +60,23 @@ def test_conversions_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     dis = tmp_path / "a.dis"
     dis.write_text(DIS)
     convert(dis, tmp_path / "d.jsonl")
-    with pytest.raises(FormatError, match="record 1 has no syntactic tree"):
+    with pytest.raises(FormatError, match=r"d.jsonl: record 1 has no syntactic tree"):
         convert(tmp_path / "d.jsonl", tmp_path / "b.mrg")
+
+
+def test_sentences_without_a_tree_go_round(tmp_path: Path) -> None:
+    source, there, back = (tmp_path / name for name in ("a.jsonl", "a.mrg", "b.jsonl"))
+    tree = Tree.from_brackets("(NP (NN rain))")
+    lines = [Record(tokens=("a",), error="too long"), Record(syntax=tree)]
+    source.write_text("".join(format_record(line) + "\n" for line in lines))
+    assert convert(source, there) == ["1 error messages: brackets have no place for them"]
+    assert there.read_text() == "(())\n(NP (NN rain))\n"
+    assert convert(there, back) == []
+    first, second = read_jsonl(back)
+    assert (first.error, first.tree, second.syntax) == ("there was no parse", None, tree)
+    there.write_text("\n\n")
+    with pytest.raises(InputError, match=r"a.mrg: expected at least one tree, found none"):
+        convert(there, back)
 
 
 def test_an_unknown_ending_or_format_is_refused_with_the_known_ones() -> None:

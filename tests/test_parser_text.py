@@ -148,6 +148,11 @@ def test_a_stream_of_texts_and_tokens_numbers_its_inputs(parser):
     assert found[4].edus[0].start is None
 
 
+def test_one_text_is_no_stream_of_letters(parser):
+    with pytest.raises(UsageError, match=r"expected many texts, found one str; use parse"):
+        parser.stream("Rain fell.")
+
+
 def test_a_long_text_streams_in_windows(parser):
     seen = []
 

@@ -14,7 +14,7 @@ from typing import TextIO
 from cleft import files
 from cleft.discourse import DiscourseTree
 from cleft.errors import FormatError, LossError, UsageError
-from cleft.formats.brackets import format_brackets, read_brackets
+from cleft.formats.brackets import MISSING, format_brackets, read_parses
 from cleft.formats.cleaning import Cleaning
 from cleft.formats.dis import read_dis, write_dis
 from cleft.formats.jsonl import Record, Relations, read_jsonl, write_jsonl
@@ -53,7 +53,8 @@ def convert(
         raise UsageError(f"cleaning is for brackets, and {source} is {old.name}")
     with files.writing(target) as stream:
         if new.name == "brackets":
-            lost = _to_brackets(read_records(source, old, clean, relations), stream)
+            records = read_records(source, old, clean, relations)
+            lost = _to_brackets(records, stream, files.source_name(source))
         elif new.name == "jsonl":
             lost = _to_jsonl(source, stream, old, clean, relations)
         else:
@@ -77,8 +78,8 @@ def read_records(
     Each discourse tree's tokens are counted from 0.
     """
     if found.name == "brackets":
-        for tree in read_brackets(path, clean):
-            yield Record(syntax=tree)
+        for tree in read_parses(path, clean):
+            yield Record(syntax=tree, error=None if tree is not None else "there was no parse")
     elif found.name == "jsonl":
         yield from read_jsonl(path, relations)
     else:
@@ -137,30 +138,32 @@ def _to_jsonl(
     return lost
 
 
-def _to_brackets(records: Iterable[Record], stream: TextIO) -> list[str]:
+def _to_brackets(records: Iterable[Record], stream: TextIO, name: str) -> list[str]:
     lost: Counter[str] = Counter()
     for number, record in enumerate(records, start=1):
-        if record.syntax is None:
+        if record.syntax is None and record.error is None:
             raise FormatError(
-                f"record {number} has no syntactic tree", hint="brackets hold syntax only"
+                f"record {number} has no syntactic tree",
+                where=name,
+                hint="brackets hold syntax only",
             )
-        stream.write(format_brackets(record.syntax) + "\n")
+        text = MISSING if record.syntax is None else format_brackets(record.syntax)
+        stream.write(text + "\n")
         lost.update(_bracket_losses(record))
     return [f"{count} {what}" for what, count in lost.items()]
 
 
 def _bracket_losses(record: Record) -> Iterator[str]:
-    tree = record.syntax
-    assert tree is not None
     if record.discourse is not None:
         yield "discourse trees left out: brackets hold syntax only"
     if record.fields:
         yield "records with further fields: brackets have no place for them"
     if record.error is not None:
         yield "error messages: brackets have no place for them"
-    if any(node.evidence for node in tree.preorder()):
+    nodes = list(record.syntax.preorder()) if record.syntax is not None else []
+    if any(node.evidence for node in nodes):
         yield "trees with probabilities: brackets have no place for them"
-    if any(map(_changes, tree.preorder())):
+    if any(map(_changes, nodes)):
         yield "trees with words or labels that brackets cannot hold as they are"
 
 

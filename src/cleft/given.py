@@ -186,12 +186,13 @@ class Reading:
 def _of_source(source: Source, number: int, where: str = "") -> Given:
     """A sentence that was read; its offsets become those of the whole input."""
     if not where:
-        where = f"line {source.line}" if source.line is not None else f"sentence {number + 1}"
+        count = source.number or number + 1
+        where = f"line {source.line}" if source.line is not None else f"sentence {count}"
     start = source.start
     tokens = source.tokens
     if start:
         tokens = tuple([Token(text, left + start, right + start) for text, left, right in tokens])
-    error = _size_fault(source.words, where)
+    error = _fault(source.words, where)
     result = Sentence(
         text=source.text,
         tokens=() if error is not None else tokens,

@@ -228,6 +228,8 @@ class Parser:
         )
         options: dict[str, Any] = {"task": task, "options": search_options}
         self.tasks(task)
+        if isinstance(items, str):
+            raise UsageError("expected many texts, found one str", hint="use parse, or [text]")
         if jobs < 1:
             raise UsageError(f"jobs is {jobs}, expected 1 or more")
         given = Reading(language=language or self.language, hyphens=hyphens).sentences(items)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Sentence"]
 
+OURS = frozenset({"text", "start", "offsets", "n_best", "syntax", "discourse", "error"})
+"""Keys of a line that are about this parse: what came along under them is of another one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sentence:
@@ -112,7 +115,7 @@ class Sentence:
                 syntax=self.syntax,
                 discourse=self.discourse,
                 error=str(self.error) if self.error is not None else None,
-                fields={**fields, **{k: v for k, v in self.fields.items() if k not in fields}},
+                fields={**fields, **{k: v for k, v in self.fields.items() if k not in OURS}},
             )
         )
 

@@ -107,6 +107,20 @@ def test_a_missing_file_and_a_directory_are_named(tmp_path: Path) -> None:
         assert said in run.stderr
 
 
+def test_messages_do_not_end_up_among_the_results(tmp_path: Path, trees: Path) -> None:
+    """A shell may have closed standard error (2>&-)."""
+
+    def closed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return cleft(*arguments, preexec_fn=lambda: os.close(2))
+
+    missing = closed("convert", tmp_path / "none.mrg", "-", "--to", "jsonl")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    drawn = closed("draw", trees)
+    assert (drawn.returncode, "slept" in drawn.stdout) == (0, True)
+    parsed = closed("parse", "--text", "She slept.", "--format", "brackets", "--model", "en-fast")
+    assert (parsed.returncode, parsed.stdout.count("\n")) == (0, 1)
+
+
 def test_a_reader_that_goes_away_ends_us_with_141(tmp_path: Path) -> None:
     path = tmp_path / "many.mrg"
     path.write_text(TREES * 50_000)

@@ -19,6 +19,7 @@ from cleft.formats.rs3 import read_rs3
 from cleft.parser import load
 from tests.runtime.models import model
 
+ROOT = Path(__file__).parents[2]
 NOTES = "Rain fell, so she\nleft. The heron waits.\n\nSo (naïve)?\n"
 
 
@@ -180,7 +181,40 @@ def test_an_empty_file_has_one_result_with_an_error(parse):
     assert len(records(out)) == 4
     assert "1 of 4 sentences" in err
     code, _, err = parse("empty.txt", "--format", "rs3")
-    assert (code, "no sentence has a tree" in err) == (2, True)
+    message = "cleft: empty.txt: no sentence has a tree, and rs3 cannot be empty; the first: "
+    assert (code, err.startswith(message)) == (2, True)
+
+
+def test_an_input_without_a_tree_does_not_end_the_others(parse):
+    Path("empty.txt").write_text("\n")
+    Path("zoo.txt").write_text("Rain fell.\n")
+    for form in ("rs3", "dis", "svg"):
+        code, _, err = parse("empty.txt", "notes.txt", "zoo.txt", "--format", form, "-o", form)
+        assert (code, "1 of 5 sentences could not be parsed" in err) == (1, True)
+        assert {each.stem.split("-")[0] for each in Path(form).iterdir()} == {"notes", "zoo"}
+    code, _, _ = parse("empty.txt", "--format", "svg", "-o", "empty.svg")
+    assert (code, Path("empty.svg").exists()) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["notes.txt", "-o", "."],
+        ["notes.txt", "-o", "notes.txt"],
+        [".", "-o", "./"],
+        ["deep/../notes.txt", "-o", "deep/.."],
+        ["more.jsonl", "--format", "jsonl", "-o", "."],
+        ["notes.txt", "-o", ""],
+    ],
+)
+def test_an_input_is_never_overwritten(parse, arguments):
+    Path("deep").mkdir()
+    Path("more.jsonl").write_text('["Rain", "fell"]\n')
+    code, _, err = parse(*arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "overwrite its own input" in err or "empty name" in err
+    assert Path("notes.txt").read_text() == NOTES
+    assert Path("more.jsonl").read_text() == '["Rain", "fell"]\n'
 
 
 @pytest.mark.parametrize(("form", "read"), [("dis", read_dis), ("rs3", read_rs3)])
@@ -273,6 +307,54 @@ def test_wrong_use_is_one_line_and_exit_code_2(parse, arguments, message):
     code, out, err = parse("notes.txt", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_given_edus_need_a_model_with_discourse(parse):
+    code, out, err = parse("notes.txt", "--edus", "--model", ROOT / "models" / "fr")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--edus is about discourse trees, and the model has none" in err
+
+
+@pytest.mark.parametrize("kind", ["text", "lines", "tokens"])
+@pytest.mark.parametrize("edus", [False, True])
+def test_a_text_is_read_as_a_file_of_it_is(parse, kind, edus):
+    if edus and kind == "lines":
+        pytest.skip("EDUs are not read from such lines")
+    text = "Rain\xa0fell , so\x85she left .\r\nThe heron\u2028waits .\r\n"
+    Path("same.txt").write_text(text, encoding="utf-8", newline="")
+    options = ["--input", kind, "--format", "jsonl", *(["--edus"] if edus else [])]
+    assert parse("same.txt", *options) == parse("--text", text, *options)
+
+
+def test_sentences_of_a_file_are_counted_from_its_beginning(parse):
+    Path("word.txt").write_text("x" * 10_001)
+    _, _, err = parse("notes.txt", "word.txt", "--format", "brackets")
+    assert "the first: word.txt: sentence 1: token 1 has 10001 characters" in err
+
+
+def test_a_line_that_cannot_be_parsed_keeps_its_place(parse):
+    Path("odd.jsonl").write_text('["Rain"]\n{"tokens": ["a", ""]}\n["fell"]\n')
+    code, out, err = parse("odd.jsonl", "--format", "brackets")
+    assert (code, [line == "(())" for line in out.splitlines()]) == (1, [False, True, False])
+    assert "line 2: expected a word as token 2, found ''" in err
+
+
+def test_what_another_parse_left_in_a_line_is_not_kept(parse):
+    line = {"tokens": ["Rain", "fell"], "error": "old", "n_best": {}, "syntax": "mine", "id": 7}
+    Path("old.jsonl").write_text(json.dumps(line))
+    code, out, _ = parse("old.jsonl", "--task", "discourse", "--format", "jsonl")
+    (found,) = records(out)
+    assert code == 0
+    assert found.keys() & {"error", "n_best", "syntax", "id"} == {"id"}
+    Path("own.jsonl").write_text('{"tokens": ["Rain"], "file": "mine"}\n')
+    _, out, _ = parse("own.jsonl", "notes.txt", "--format", "jsonl")
+    assert [each["file"] for each in records(out)][:2] == ["mine", "notes.txt"]
+
+
+def test_given_edus_that_are_wrong_name_their_file(parse):
+    Path("e.jsonl").write_text('["Rain"]\n')
+    _, _, err = parse("e.jsonl", "--edus")
+    assert err.startswith("cleft: e.jsonl line 1: the key 'edus' is missing")
 
 
 def test_a_model_that_is_not_there_is_named(parse):

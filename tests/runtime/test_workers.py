@@ -1,5 +1,6 @@
 """What a worker does with a window that nobody waits for any more."""
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -7,6 +8,7 @@ import threading
 
 import pytest
 
+from cleft.errors import WorkerError
 from cleft.given import Reading
 from cleft.parser import load
 from cleft.runtime import workers
@@ -23,6 +25,19 @@ def test_windows_are_dropped_once_results_are_given_up(monkeypatch: pytest.Monke
     assert len(workers._parse(window, options)) == 2
     given_up.set()
     assert workers._parse(window, options) == []
+
+
+def test_a_system_without_room_for_workers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    items = ["The heron waits.", "Rain fell."]
+    parser = load(model("lstm"))
+    for place in ("ProcessPoolExecutor", "ProcessPoolExecutor.submit"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"cleft.runtime.workers.{place}", full)
+            with pytest.raises(WorkerError, match=r"cannot be started: Too many open files"):
+                list(parser.stream(items, jobs=2))
 
 
 def test_an_interrupt_waits_until_a_worker_is_started() -> None:

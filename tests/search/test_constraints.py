@@ -162,7 +162,8 @@ def test_contradictions_are_the_result_of_their_sentence_alone(task, demands, me
         raise bad
 
 
-def test_an_edu_that_is_required_too_and_plain_tuples_are_fine() -> None:
-    demands = Constraints(edus=(3, 6), spans=((0, 3), (0, 6), (0, 6)))
-    [result] = search(ToyScorer(), [sentence(6)], DISCOURSE, constraints=[demands])
-    assert best(result).derivation.splits == (Split(0, 3, 6), Split(0, 3, 3), Split(3, 6, 6))
+def test_an_edu_that_is_required_too_and_plain_tuples_and_lists_are_fine() -> None:
+    for edus in ((3, 6), [3, 6]):
+        demands = Constraints(edus=edus, spans=((0, 3), (0, 6), (0, 6)))
+        [result] = search(ToyScorer(), [sentence(6)], DISCOURSE, constraints=[demands])
+        assert best(result).derivation.splits == (Split(0, 3, 6), Split(0, 3, 3), Split(3, 6, 6))

@@ -85,6 +85,9 @@ def test_a_multiword_token_that_its_words_do_not_spell_stays_whole(tmp_path):
         ([row("1", "a"), row("3", "b")], 2, "expected word 2, found 3"),
         ([row("2-1", "a"), row("1", "a")], 1, "expected word 1, found 2"),
         ([row("1-3", "ab"), row("1", "a"), row("2", "b")], 1, "found 1-3 and the words [1, 2]"),
+        ([row("1-999999999", "a"), row("1", "a")], 1, "found 1-999999999 and the words [1]"),
+        ([row("1" * 5000, "a")], 1, "expected a number and a word"),
+        ([row("²", "a")], 1, "expected a number and a word"),
         (["# text = a c", row("1", "a"), row("2", "b")], 1, "token 2 is 'b'"),
     ],
 )

@@ -138,7 +138,7 @@ def test_json_lines_bring_tokens_text_tags_and_fields(tmp_path):
         ('{"text": "a"}', "found 'text'"),
         ('{"tokens": "a b"}', "tokens"),
         ('{"tokens": ["a", 3]}', "tokens"),
-        ('["a", ""]', "token 2 is ''"),
+        ('{"tokens": ["a", ""], "text": "a"}', "token 2 is ''"),
         ('{"tokens": ["a"], "text": 3}', "text"),
         (
             '{"tokens": ["a", "c"], "text": "a b c"}',

@@ -91,6 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         # Closed by whoever started us: what is written to it must fail and not vanish.
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - for the rest of our life
+    if sys.stderr is None:
+        # Messages to it would be printed among the results.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - likewise
     try:
         code = _run(argv)
         sys.stdout.flush()
@@ -137,4 +140,5 @@ def _tell(message: str) -> None:
 
 def _abandon_output() -> None:
     """Keep the interpreter from failing once more when it flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

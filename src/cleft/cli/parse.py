@@ -99,6 +99,12 @@ def run(args: argparse.Namespace) -> int:
     from cleft.parser import load
 
     parser = load(args.model, threads=args.threads)
+    if args.edus and DISCOURSE not in parser.manifest.tasks:
+        raise UsageError(
+            "--edus is about discourse trees, and the model has none",
+            where=args.model,
+            hint="use a model with discourse, such as en",
+        )
     language = args.language or parser.language
     sentences = Sentences(inputs, language=language, hyphens=args.hyphens, edus=args.edus)
     tally = Tally()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,14 +17,13 @@ from cleft.errors import CleftError, InputError, UsageError
 from cleft.text import (
     Hyphens,
     Source,
-    align,
+    lines_of_text,
     read_conllu,
     read_jsonl_tokens,
     read_lines,
     read_plain,
     read_tokens,
     sources_of_text,
-    tokenize,
 )
 from cleft.text.edus import edus_of_fields, edus_of_lines
 
@@ -219,32 +218,20 @@ class Sentences:
         """The sentence with the name of its file, where there are several."""
         if len(self.inputs) == 1:
             return source
-        return replace(source, fields={**source.fields, "file": each.name})
+        return replace(source, fields={"file": each.name, **source.fields})
 
     def _read(self, each: Input) -> Iterator[Source]:
         if self.edus:
             return self._read_edus(each)
+        if each.kind == "lines":
+            return read_lines(_lines(each), self.language, self.hyphens)
+        if each.kind == "tokens":
+            return read_tokens(_lines(each))
         if each.path is None:
-            return self._read_text(each)
+            return sources_of_text(each.text, self.language, self.hyphens)
         if each.kind == "text":
             return read_plain(each.path, self.language, self.hyphens)
-        if each.kind == "lines":
-            return read_lines(each.path, self.language, self.hyphens)
-        read = {"tokens": read_tokens, "jsonl": read_jsonl_tokens, "conllu": read_conllu}
-        return read[each.kind](each.path)
-
-    def _read_text(self, each: Input) -> Iterator[Source]:
-        if each.kind == "text":
-            yield from sources_of_text(each.text, self.language, self.hyphens)
-            return
-        start = 0
-        for number, line in enumerate(each.text.split("\n"), 1):
-            if each.kind == "tokens":
-                tokens = align(line, line.split())
-            else:
-                tokens = tuple(tokenize(line, language=self.language, hyphens=self.hyphens))
-            yield Source(text=line, tokens=tokens, start=start, line=number)
-            start += len(line) + 1
+        return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
 
     def _read_edus(self, each: Input) -> Iterator[Source]:
         if each.kind not in WITH_EDUS:
@@ -256,8 +243,11 @@ class Sentences:
         if each.kind == "jsonl":
             assert each.path is not None
             for source in read_jsonl_tokens(each.path):
-                yield replace(source, edus=edus_of_fields(source))
+                yield replace(source, edus=edus_of_fields(source, each.name))
             return
-        lines = files.lines(each.path) if each.path else each.text.splitlines(keepends=True)
         tokenised = each.kind == "tokens"
-        yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
+        yield from edus_of_lines(_lines(each), self.language, self.hyphens, tokenised=tokenised)
+
+
+def _lines(each: Input) -> Iterable[str]:
+    return lines_of_text(each.text) if each.path is None else files.lines(each.path)

@@ -30,9 +30,6 @@ ENDINGS = {
 }
 """Every format, and the ending of its files in a folder."""
 
-MISSING = "(())"
-"""A line of brackets for a sentence without a tree, as EVALB writes it."""
-
 Results = Iterator["Sentence"]
 
 
@@ -57,7 +54,11 @@ class Destination:
         return path.is_dir() or self.output.endswith("/") or (many and not path.suffix)
 
     def check(self) -> None:
-        """Fail before the work where two inputs would have the same output."""
+        """Fail before the work where an output would be an input's, or two inputs'."""
+        if self.output == "":
+            raise UsageError("expected a file or a folder after -o, found an empty name")
+        for each in self.inputs:
+            self._refuse_own(each)
         if not self.is_folder:
             return
         seen: dict[Path, str] = {}
@@ -70,11 +71,28 @@ class Destination:
                 )
             seen[each.target] = each.name
 
+    def _refuse_own(self, each: Input) -> None:
+        """Fail where the results would take the place of what they were made from."""
+        if each.path in (None, files.STREAM) or self.output in (None, files.STREAM):
+            return
+        target = self.path(each) if self.is_folder else Path(str(self.output))
+        if target.resolve() == Path(str(each.path)).resolve():
+            raise UsageError(
+                "the output would overwrite its own input",
+                where=str(target),
+                hint="name another file or folder with -o",
+            )
+
     def path(self, each: Input, part: str = "") -> Path:
         """The file of an input in the folder; `part` tells its sentences apart."""
         assert self.output is not None
         name = f"{each.target.name}{part}{ENDINGS[self.form]}"
         return Path(self.output) / each.target.parent / name
+
+    def read(self, number: int) -> str:
+        """The names of the inputs whose results stand together with those of this number."""
+        inputs = self.inputs[number : number + 1] if self.is_folder else self.inputs
+        return ", ".join(dict.fromkeys(each.name for each in inputs))
 
     def name(self, number: int) -> str:
         """The file of the input of this number, its folder made; `-` for standard output."""
@@ -101,10 +119,11 @@ def write_results(destination: Destination, number: int, results: Results, *, ma
     if form == "svg":
         _write_svg(destination, number, results)
         return
+    if form in ("dis", "rs3"):
+        _write_rst(destination, number, results)
+        return
     with files.writing(destination.name(number)) as stream:
-        if form in ("dis", "rs3"):
-            _write_rst(form, results, stream)
-        elif form == "html":
+        if form == "html":
             _write_html(destination, number, results, stream)
         else:
             _write_lines(form, results, stream, many=many)
@@ -121,6 +140,8 @@ def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> 
         if form == "jsonl":
             text = sentence.to_jsonl() + "\n"
         elif form == "brackets":
+            from cleft.formats.brackets import MISSING
+
             lines = [parse.tree.brackets() for parse in sentence.parses.get("syntax", ())]  # type: ignore[union-attr]
             text = "\n".join(lines or [MISSING]) + "\n" * (1 + many)
         else:
@@ -141,36 +162,44 @@ def _drawn(sentence: Sentence, count: int) -> str:
     return ("\n" if count > 1 else "") + "\n\n".join(blocks) + "\n"
 
 
-def _write_rst(form: str, results: Results, stream: TextIO) -> None:
-    """One tree a sentence, its EDUs as tokens apart by spaces so that reading counts the same."""
+def _write_rst(destination: Destination, number: int, results: Results) -> None:
+    """One tree a sentence, its EDUs as tokens apart by spaces so that reading counts the same.
+
+    These formats cannot be empty: in a folder an input without a tree has no file.
+    """
     from cleft.formats.dis import write_dis
     from cleft.formats.rs3 import write_rs3
     from cleft.formats.rst import RstDocument
     from cleft.tasks import DISCOURSE
 
+    form = destination.form
     trees: list[DiscourseTree] = []
-    position = 0
+    position, reason = 0, ""
     for sentence in results:
+        reason = reason or str(sentence.error or "")
         for parse in sentence.parses.get("discourse", ()):
             tree = DISCOURSE.build(parse.derivation, sentence.words)  # files hold no evidence
             trees.append(tree.moved(position))
             position += len(sentence.tokens)
+    if not trees and destination.is_folder:
+        return
     if not trees:
-        raise UsageError(f"no sentence has a tree, and {form} cannot be empty")
+        raise UsageError(
+            f"no sentence has a tree, and {form} cannot be empty",
+            where=destination.read(number),
+            hint=f"the first: {reason}",
+        )
     write = write_dis if form == "dis" else write_rs3
-    for lost in write(RstDocument.of(trees), stream):
-        print(f"cleft: not kept: {lost}", file=sys.stderr)
+    with files.writing(destination.name(number)) as stream:
+        for lost in write(RstDocument.of(trees), stream):
+            print(f"cleft: not kept: {lost}", file=sys.stderr)
 
 
 def _write_html(destination: Destination, number: int, results: Results, stream: TextIO) -> None:
     from cleft.draw import Options, html
 
     trees = [tree for sentence in results for tree in trees_of(sentence)]
-    inputs = (
-        destination.inputs[number : number + 1] if destination.is_folder else destination.inputs
-    )
-    title = ", ".join(dict.fromkeys(each.name for each in inputs))
-    stream.write(html(trees, Options(title=title)))
+    stream.write(html(trees, Options(title=destination.read(number))))
 
 
 def _write_svg(destination: Destination, number: int, results: Results) -> None:
@@ -183,15 +212,17 @@ def _write_svg(destination: Destination, number: int, results: Results) -> None:
                 with files.writing(path) as stream:
                     stream.write(_picture(sentence))
         return
-    with files.writing(destination.name(number)) as stream:
-        for count, sentence in enumerate(results, 1):
-            if count > 1:
-                raise UsageError(
-                    "expected one sentence for an SVG file, found more",
-                    hint="name a folder with -o for a file a sentence, or use --format html",
-                )
-            if trees_of(sentence):
-                stream.write(_picture(sentence))
+    picture = ""
+    for count, sentence in enumerate(results, 1):
+        if count > 1:
+            raise UsageError(
+                "expected one sentence for an SVG file, found more",
+                hint="name a folder with -o for a file a sentence, or use --format html",
+            )
+        picture = _picture(sentence) if trees_of(sentence) else ""
+    if picture:
+        with files.writing(destination.name(number)) as stream:
+            stream.write(picture)
 
 
 def _picture(sentence: Sentence) -> str:

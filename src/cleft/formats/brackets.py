@@ -9,7 +9,7 @@ tag. Trees are read as they stand; see `cleft.formats.cleaning` for `clean=`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn, TextIO
@@ -19,13 +19,25 @@ from cleft.errors import InputError, Place, TreeFormatError
 from cleft.formats.cleaning import KEEP, Cleaner, Cleaning
 from cleft.tree import Tree
 
-__all__ = ["format_brackets", "parse_brackets", "read_brackets", "write_brackets"]
+__all__ = [
+    "MISSING",
+    "format_brackets",
+    "is_no_parse",
+    "parse_brackets",
+    "read_brackets",
+    "read_parses",
+    "write_brackets",
+]
 
 # A whole preterminal `(TAG word)`, else `(LABEL`, else `)` or a bare word.
 TOKEN = re.compile(
     r"\([ \t\r\n\f\v]*([^ \t\r\n\f\v()]*)(?:[ \t\r\n\f\v]+([^ \t\r\n\f\v()]+)[ \t\r\n\f\v]*(\)))?"
     r"|([^ \t\r\n\f\v(]+?(?=[ \t\r\n\f\v()]|$)|\))"
 )
+# Blank, or one bracket that holds no word: `(())`, `(TOP )`.
+NO_PARSE = re.compile(r"[ \t\r\n\f\v]*(?:\([ \t\r\n\f\v]*+[^ \t\r\n\f\v()]*+[ \t\r\n\f\v()]*+)?")
+MISSING = "(())"
+"""What stands for a sentence without a tree, as EVALB has it."""
 SPACE = re.compile(r"[ \t\r\n\f\v]+")
 QUOTED = 24  # characters of the source that a message quotes
 
@@ -164,15 +176,47 @@ def read_brackets(path: str | Path, clean: Cleaning | None = None) -> Iterator[T
         empty = False
         yield tree
     if empty:
-        raise InputError(
-            "expected at least one tree, found none", where=name, hint="is it the right file?"
-        )
+        raise _nothing(name)
 
 
 def _trees(reader: Reader, source: Iterable[str]) -> Iterator[Tree]:
     for line in source:
         yield from reader.feed(line)
     reader.finish()
+
+
+def is_no_parse(line: str) -> bool:
+    """Whether a line stands for a missing parse: blank, or brackets without a word.
+
+    >>> is_no_parse("(())"), is_no_parse("(NN rain)")
+    (True, False)
+    """
+    return NO_PARSE.fullmatch(line) is not None and line.count("(") == line.count(")")
+
+
+def read_parses(path: str | Path, clean: Cleaning | None = None) -> Iterator[Tree | None]:
+    """What a parser wrote: the trees of a file, None for `(())` and the like.
+
+    Blank lines part trees, as in `read_brackets`, and are no missing parse.
+    """
+    reader, empty = Reader(files.source_name(path), clean), True
+    for line in files.lines(path):
+        if "(" in line and not reader.labels and is_no_parse(line):
+            reader.feed("\n")  # counts the line
+            found: Sequence[Tree | None] = [None]
+        else:
+            found = reader.feed(line)
+        empty = empty and not found
+        yield from found
+    reader.finish()
+    if empty:
+        raise _nothing(reader.name)
+
+
+def _nothing(name: str) -> InputError:
+    return InputError(
+        "expected at least one tree, found none", where=name, hint="is it the right file?"
+    )
 
 
 def format_brackets(tree: Tree) -> str:

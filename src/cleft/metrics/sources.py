@@ -8,7 +8,6 @@ and trees are counted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Literal, TypeVar
 from cleft import files
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, MetricError, UsageError
-from cleft.formats.brackets import Reader
+from cleft.formats.brackets import Reader, is_no_parse
 from cleft.formats.jsonl import Record, read_jsonl
 from cleft.formats.registry import FORMATS, Format, format_of
 from cleft.metrics.bracketing import FOREST
@@ -27,9 +26,6 @@ __all__ = ["Relations", "Source", "bracket_entries", "every_tree", "pair_up", "r
 
 Relations = Literal["coarse", "fine"]
 T = TypeVar("T", Tree, DiscourseTree)
-
-# Blank, or one bracket that holds no word: `(())`, `(TOP )`.
-NO_PARSE = re.compile(r"[ \t\r\n\f\v]*(?:\([ \t\r\n\f\v]*+[^ \t\r\n\f\v()]*+[ \t\r\n\f\v()]*+)?")
 
 
 class Source:
@@ -140,7 +136,7 @@ def bracket_entries(lines: Iterable[str], name: str) -> list[Tree | None]:
     by_tree: list[Tree | None] = []
     whole_lines = True
     for line in lines:
-        if not reader.labels and _is_no_parse(line):
+        if not reader.labels and is_no_parse(line):
             reader.feed("\n")  # counts the line
             by_line.append(None)
             if "(" in line:
@@ -160,10 +156,6 @@ def _joined(trees: list[Tree]) -> Tree | None:
     if len(trees) > 1:
         return Tree(FOREST, trees)
     return trees[0] if trees else None
-
-
-def _is_no_parse(line: str) -> bool:
-    return NO_PARSE.fullmatch(line) is not None and line.count("(") == line.count(")")
 
 
 def pair_up(

@@ -79,6 +79,18 @@ def _masked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def _startable() -> Iterator[None]:
+    """Say so where the system has no room for more processes, pipes or semaphores."""
+    try:
+        yield
+    except OSError as error:
+        raise WorkerError(
+            f"worker processes cannot be started: {error.strerror or error}",
+            hint="use one job, or raise the limits on open files and processes",
+        ) from error
+
+
 def _parse(window: list[Given], options: dict[str, Any]) -> list[Sentence]:
     assert _parser is not None
     assert _given_up is not None
@@ -97,15 +109,16 @@ def parse_in_workers(
     ready: Callable[[], bool] = always,
 ) -> Iterator[Sentence]:
     """The results of all windows, in order; all that there are before one waits for more."""
-    context = multiprocessing.get_context("spawn")
-    given_up = context.Event()
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_begin, initargs=(path, threads, given_up)
-    )
+    with _startable():
+        context = multiprocessing.get_context("spawn")
+        given_up = context.Event()
+        pool = ProcessPoolExecutor(
+            jobs, mp_context=context, initializer=_begin, initargs=(path, threads, given_up)
+        )
     waiting: deque[Future[list[Sentence]]] = deque()
     try:
         for window in windows:
-            with _interrupts_held():  # this is where workers are started
+            with _startable(), _interrupts_held():  # this is where workers are started
                 waiting.append(pool.submit(_parse, window, options))
             while len(waiting) >= AHEAD * jobs or (waiting and not ready()):
                 yield from waiting.popleft().result()

@@ -64,7 +64,7 @@ drop one of them
                     hint="give them for discourse, or give required spans",
                 )
             rising = all(span.width > 0 for span in self.edu_spans())
-            if not rising or self.edus[-1:] != (length,):
+            if not rising or tuple(self.edus)[-1:] != (length,):
                 raise ConstraintError(
                     f"EDU ends must rise from above 0 to {length}, the number of tokens; "
                     f"found {list(self.edus)}",

@@ -4,6 +4,7 @@ from cleft.text.conllu import read_conllu
 from cleft.text.inputs import (
     Source,
     align,
+    lines_of_text,
     read_jsonl_tokens,
     read_lines,
     read_plain,
@@ -27,6 +28,7 @@ __all__ = [
     "Token",
     "align",
     "has_spaces",
+    "lines_of_text",
     "paragraphs_of_lines",
     "penn_forms",
     "read_conllu",

@@ -20,7 +20,7 @@ from cleft.text.inputs import Source, align
 __all__ = ["read_conllu"]
 
 COLUMNS = 10
-_ID = re.compile(r"(\d+)(?:([-.])(\d+))?")
+_ID = re.compile(r"([0-9]{1,9})(?:([-.])([0-9]{1,9}))?")
 
 
 class _Row(NamedTuple):
@@ -124,7 +124,8 @@ def _units(rows: list[_Row], name: str) -> list[_Row]:
         is_range = row.last > row.first
         words = rows[position + 1 : position + 1 + width] if is_range else [row]
         numbers = [word.first for word in words if word.first == word.last]
-        if width < 1 or numbers != list(range(expected, expected + width)):
+        # The count comes first: a width is only what the file says.
+        if width < 1 or len(numbers) != width or numbers != list(range(expected, expected + width)):
             raise FormatError(
                 f"expected word {expected}, found {row.first}"
                 + (f"-{row.last} and the words {numbers}" if is_range else ""),

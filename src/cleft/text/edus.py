@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cleft.errors import FormatError
+from cleft.errors import FormatError, Place
 from cleft.formats.shapes import as_list, as_row, as_span
-from cleft.text.inputs import Source, align
+from cleft.text.inputs import Source, split_words
 from cleft.text.languages import Hyphens
 from cleft.text.tokens import tokenize
 
@@ -58,7 +58,7 @@ def _sentence(
 ) -> Source:
     text = "".join(lines).rstrip("\r\n")
     if tokenised:
-        tokens = align(text, text.split())
+        tokens = split_words(text)
     else:
         # As one sentence: only its last period ends it. A line's end is always a token's.
         tokens = tuple(tokenize(text, language=language, hyphens=hyphens))
@@ -71,8 +71,10 @@ def _sentence(
     return Source(text=text, tokens=tokens, edus=tuple(ends), start=start, line=line)
 
 
-def edus_of_fields(source: Source) -> tuple[int, ...]:
+def edus_of_fields(source: Source, name: str = "") -> tuple[int, ...]:
     """The ends of the EDUs that a line of JSON gives as `edus`: a list of [left, right].
+
+    `name` is how messages call the file.
 
     >>> edus_of_fields(Source(text="a b", fields={"edus": [[0, 1], [1, 2]]}, line=3))
     (1, 2)
@@ -85,5 +87,6 @@ def edus_of_fields(source: Source) -> tuple[int, ...]:
         if lefts != [0, *rights[:-1]]:
             raise FormatError("the EDUs don't follow each other", hint="begin at 0, leave no gap")
     except FormatError as error:
-        raise FormatError(error.problem, where=f"line {source.line}", hint=error.hint) from error
+        where = Place(name, source.line) if name else f"line {source.line}"
+        raise FormatError(error.problem, where=where, hint=error.hint) from error
     return tuple(rights)

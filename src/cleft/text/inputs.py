@@ -7,6 +7,7 @@ holds no more than a sentence (raw text: a paragraph).
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,11 +24,13 @@ from cleft.text.tokens import Token, tokenize
 __all__ = [
     "Source",
     "align",
+    "lines_of_text",
     "read_jsonl_tokens",
     "read_lines",
     "read_plain",
     "read_tokens",
     "sources_of_text",
+    "split_words",
 ]
 
 
@@ -36,7 +39,8 @@ class Source:
     """One sentence as it came: its text and its tokens, which are slices of it.
 
     `start` is where the text begins in the whole input, in characters, where
-    that means something; `line` the line it begins on. `tags` are given parts
+    that means something; `line` the line it begins on, or `number` which of the
+    sentences of its input it is, from 1. `tags` are given parts
     of speech, `edus` the boundaries at which given EDUs end, `fields` whatever
     else came along. A blank line gives a source without tokens, so that every
     input has its place among the results.
@@ -48,6 +52,7 @@ class Source:
     edus: tuple[int, ...] | None = None
     start: int = 0
     line: int | None = None
+    number: int | None = None
     paragraph: int | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
 
@@ -80,18 +85,33 @@ def sources_of_text(
 
 def _plain(lines: Iterable[str], language: str, hyphens: Hyphens | None) -> Iterator[Source]:
     rules = language_named(language)
+    count = 0
     for number, (offset, paragraph) in enumerate(paragraphs_of_lines(lines)):
         for left, right in paragraph_sentences(paragraph, 0, len(paragraph), rules):
             text = paragraph[left:right]
-            tokens = tokenize(text, language=language, hyphens=hyphens)
-            yield Source(text=text, tokens=tuple(tokens), start=offset + left, paragraph=number)
+            tokens = tuple(tokenize(text, language=language, hyphens=hyphens))
+            count += 1
+            start = offset + left
+            yield Source(text=text, tokens=tokens, start=start, number=count, paragraph=number)
+
+
+def lines_of_text(text: str) -> Iterable[str]:
+    r"""The lines of a text with their ends, parted as those of a file are: at line feeds alone.
+
+    >>> list(lines_of_text("one\r\ntwo\x85"))
+    ['one\r\n', 'two\x85']
+    """
+    return io.StringIO(text, newline="\n")
 
 
 def read_lines(
-    path: str | Path, language: str = "en", hyphens: Hyphens | None = None
+    source: str | Path | Iterable[str], language: str = "en", hyphens: Hyphens | None = None
 ) -> Iterator[Source]:
-    """One sentence a line, as raw text; a blank line is a source without tokens."""
-    for number, start, line in _numbered(path):
+    """One sentence a line, as raw text; a blank line is a source without tokens.
+
+    Lines may be given in place of the path of their file.
+    """
+    for number, start, line in _numbered(source):
         tokens = tokenize(line, language=language, hyphens=hyphens)
         yield Source(text=line, tokens=tuple(tokens), start=start, line=number)
 
@@ -101,20 +121,29 @@ def read_lines(
 _WORD = re.compile(r"[^ \t\n\r\f\v]+")
 
 
-def read_tokens(path: str | Path) -> Iterator[Source]:
+def split_words(text: str) -> tuple[Token, ...]:
+    r"""The tokens of a tokenised text: white space is that of ASCII, a no-break space is none.
+
+    >>> [token.text for token in split_words("10\xa0000 people")]
+    ['10\xa0000', 'people']
+    """
+    return tuple(Token(one.group(), *one.span()) for one in _WORD.finditer(text))
+
+
+def read_tokens(source: str | Path | Iterable[str]) -> Iterator[Source]:
     """One tokenised sentence a line, its tokens apart by spaces or tabs.
 
-    White space is that of ASCII, so a token may hold a no-break space.
+    Lines may be given in place of the path of their file.
     """
-    for number, start, line in _numbered(path):
-        tokens = tuple(Token(one.group(), *one.span()) for one in _WORD.finditer(line))
-        yield Source(text=line, tokens=tokens, start=start, line=number)
+    for number, start, line in _numbered(source):
+        yield Source(text=line, tokens=split_words(line), start=start, line=number)
 
 
-def _numbered(path: str | Path) -> Iterator[tuple[int, int, str]]:
-    """The lines of a file without their ends, numbered from 1, with their offsets."""
+def _numbered(source: str | Path | Iterable[str]) -> Iterator[tuple[int, int, str]]:
+    """Lines without their ends, numbered from 1, with their offsets."""
+    lines = files.lines(source) if isinstance(source, str | Path) else source
     start = 0
-    for number, line in enumerate(files.lines(path), start=1):
+    for number, line in enumerate(lines, start=1):
         yield number, start, line.rstrip("\r\n")
         start += len(line)
 
@@ -165,21 +194,30 @@ def _given(data: dict[str, Any], where: Place) -> Source:
     words = as_strings(data["tokens"], "tokens")
     if "text" in data:
         (text,) = as_strings([data["text"]], "text")
+        tokens = align(text, words)
     else:
         spaces = as_list(data.get("space_after", [True] * len(words)), "space_after")
         _same_length(words, spaces, "space_after")
-        text = "".join(word + " " * bool(space) for word, space in zip(words, spaces, strict=True))
-        text = text.removesuffix(" ") if words and spaces[-1] else text
+        text, tokens = _joined(words, spaces)
     tags = as_strings(data["tags"], "tags") if data.get("tags") is not None else None
     if tags is not None:
         _same_length(words, tags, "tags")
     return Source(
         text=text,
-        tokens=align(text, words),
+        tokens=tokens,
         tags=tags,
         line=where.line,
         fields={key: value for key, value in data.items() if key not in _OURS},
     )
+
+
+def _joined(words: tuple[str, ...], spaces: list[Any]) -> tuple[str, tuple[Token, ...]]:
+    """The text that words make up, and their places in it; the last space is left out."""
+    text, tokens = "", []
+    for word, space in zip(words, spaces, strict=True):
+        tokens.append(Token(word, len(text), len(text) + len(word)))
+        text += word + " " * bool(space)
+    return (text[:-1] if words and spaces[-1] else text), tuple(tokens)
 
 
 def _same_length(words: tuple[str, ...], others: Iterable[object], name: str) -> None:
