@@ -217,6 +217,14 @@ def test_what_is_only_reported_is_neither_met_nor_missed():
     ]
 
 
+def test_runs_with_other_settings_have_targets_of_their_own():
+    changed = run("small", syntax_set(f1=80.0), settings=["training.epochs=5", "seed=2"])
+    least = {"f1": 79.0}
+    for name, score in (("small", "88.00"), ("small epochs=5", "80.00")):
+        target = Target(recipe=name, set="herons test", least=least)
+        assert [row[3] for row in met(target, run("small", syntax_set()), changed)] == [score]
+
+
 def test_a_target_without_a_finished_run_says_so():
     target = Target(recipe="small", set="herons test", least={"f1": 88})
     assert met(target, run("small")) == [["–", "f1", "88", "–", "–", "no run"]]

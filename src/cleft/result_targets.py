@@ -23,7 +23,7 @@ from typing import Any
 
 from cleft import files
 from cleft.errors import InputError
-from cleft.result_tables import NONE, Run, command, number, set_title, sets, table, widths
+from cleft.result_tables import NONE, Run, command, name, number, set_title, sets, table, widths
 
 __all__ = ["Aims", "Target", "read_aims", "target_blocks"]
 
@@ -42,6 +42,7 @@ WORDS = {(True, True): "yes", (True, False): "by greedy", (False, True): "by the
 class Target:
     """What one recipe is to reach on one set.
 
+    - `recipe`: the name of the recipe, with what `--set` changed, as in `small epochs=5`
     - `least`: the least value by measure; of a measure that is only reported, 0
     - `not_below`: a recipe whose values, search by search, are the least
     """
@@ -120,7 +121,7 @@ class _Reached:
 
 def _reached(runs: Sequence[Run], recipe: str, target: Target) -> Iterator[_Reached]:
     for run in runs:
-        if run["recipe"]["name"] != recipe or "final" not in run:
+        if name(run) != recipe or "final" not in run:
             continue
         for task in ("syntax", "discourse"):
             for one in sets(run, task):
