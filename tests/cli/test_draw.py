@@ -134,6 +134,21 @@ def test_files_of_unequal_length_cannot_be_compared(trees: Path, tmp_path: Path)
         run("--diff", str(trees), str(other))
 
 
+def test_a_pair_that_cannot_be_compared_is_named_and_does_not_stop_another(trees, tmp_path, capsys):
+    other = tmp_path / "other.mrg"
+    other.write_text(trees.read_text().replace("She", "He", 1))
+    assert main(["draw", "--diff", str(trees), str(other)]) == 2
+    assert f"cleft: {trees} and {other}, tree 1: expected two trees" in capsys.readouterr().err
+    assert main(["draw", "--diff", str(trees), str(other), "--number", "2"]) == 0
+
+
+def test_only_brackets_are_cleaned(tmp_path, capsys):
+    path = tmp_path / "x.dis"
+    path.write_text("( Root (leaf 1) (text _!It rained_!) )\n")
+    assert main(["draw", str(path), "--clean", "ptb"]) == 2
+    assert "cleaning is for brackets, and this is dis" in capsys.readouterr().err
+
+
 def test_a_missing_tree_keeps_its_place(tmp_path, capsys):
     error = '{"cleft": 1, "tokens": ["x"], "error": "too long"}\n'
     tree = '{"cleft": 1, "tokens": ["x"], "syntax": {"tags": ["NN"], "nodes": [["%s", 0, 1]]}}\n'

@@ -295,7 +295,9 @@ def test_trees_of_many_lines_are_paired_with_trees_of_one(run, gold, tmp_path):
         (["gold.mrg", "gold.mrg", "--metric", "rst"], "--metric is for discourse"),
         (["gold.mrg", "gold.mrg", "--task", "discourse"], "it has no discourse trees"),
         (["gold.mrg", "gold.mrg", "--bootstrap", "0"], "--bootstrap 0"),
-        (["gold.mrg", "gold.mrg", "--evalb", "--bootstrap", "9"], "no place for tests"),
+        (["gold.mrg", "gold.mrg", "--evalb", "--bootstrap", "9"], "no place for --bootstrap"),
+        (["gold.mrg", "gold.mrg", "--evalb", "--by-label"], "no place for --by-label"),
+        (["both.jsonl", "both.jsonl", "--metric", "rst"], "and syntax is scored; add --task"),
         (["gold.mrg", "x.dis"], "different tasks"),
         (["x.dis", "x.dis", "--evalb"], "--evalb is for syntax"),
         (["x.dis", "x.dis", "--by-label"], "--by-label is for syntax"),
@@ -311,6 +313,10 @@ def test_wrong_use_and_bad_input_are_one_message_and_exit_code_2(
     Path("empty.mrg").write_text("")
     Path("latin.mrg").write_bytes(b"(NP (NN caf\xe9))\n")
     Path("x.dis").write_text("( Root (leaf 1) (text _!It rained_!) )\n")
+    Path("both.jsonl").write_text(
+        '{"cleft": 1, "tokens": ["x"], "syntax": {"tags": ["NN"], "nodes": [["NP", 0, 1]]}, '
+        '"discourse": {"edus": [[0, 1]], "splits": []}}\n'
+    )
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert told in err

@@ -309,6 +309,14 @@ def test_wrong_use_is_one_line_and_exit_code_2(parse, arguments, message):
     assert message in err
 
 
+def test_segment_does_not_overwrite_its_input_either(path, capsys, tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text(NOTES)
+    assert main(["segment", str(notes), "-o", str(notes), "--model", path]) == 2
+    assert "overwrite its own input" in capsys.readouterr().err
+    assert notes.read_text() == NOTES
+
+
 def test_given_edus_need_a_model_with_discourse(parse):
     code, out, err = parse("notes.txt", "--edus", "--model", ROOT / "models" / "fr")
     assert (code, out, err.count("\n")) == (2, "", 1)

@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given
 
-from cleft.discourse import DiscourseTree
+from cleft.discourse import DiscourseTree, Edu
 from cleft.draw import diff, svg
 from cleft.errors import MetricError
+from cleft.span import Span
 from cleft.tree import Tree
 from tests.draw import looking
 from tests.draw.samples import SHORT, join, leaves, rain
@@ -84,3 +85,15 @@ def test_comparisons_render_in_notebooks() -> None:
     found = diff(SHORT, SHORT)
     assert found._repr_svg_() == svg(found)
     assert svg(found) in found._repr_html_()
+
+
+def test_trees_over_other_tokens_are_not_compared_by_number() -> None:
+    trees = [
+        join([DiscourseTree.leaf(Edu(text, Span(*span))) for text, span in edus], "NS", "causal")
+        for edus in (
+            [("It rained,", (0, 3)), ("so we left.", (3, 7))],
+            [("It rained,", (0, 2)), ("so we left.", (2, 5))],
+        )
+    ]
+    with pytest.raises(MetricError, match=r"gold has the tokens \(0, 7\), predicted \(0, 5\)"):
+        diff(*trees)

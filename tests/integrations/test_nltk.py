@@ -42,3 +42,10 @@ def test_trees_of_a_parser_go_to_nltk_and_come_back() -> None:
         assert from_nltk(nltk.Tree.fromstring(result.syntax.brackets())).tags() == (
             result.syntax.tags()
         )
+
+
+def test_trees_of_chunkers_have_pairs_for_leaves() -> None:
+    tree = nltk.Tree("S", [nltk.Tree("PERSON", [("Mark", "NNP")]), ("slept", "VBD")])
+    assert str(from_nltk(tree)) == "(S (PERSON (NNP Mark)) (VBD slept))"
+    with pytest.raises(TreeShapeError, match=r"expected a tree, a word or a pair .* found 3"):
+        from_nltk(nltk.Tree("S", [3]))

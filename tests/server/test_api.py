@@ -217,6 +217,8 @@ BAD_SCORES = [
     ({"gold": GOLD, "predicted": GOLD, "task": "discourse"}, "gold"),
     ({"gold": GOLD, "predicted": GOLD, "prm": "/etc/hostname"}, "body.prm"),
     ({"gold": GOLD, "predicted": GOLD, "gold_edus": 1}, "body.gold_edus"),
+    ({"gold": GOLD, "predicted": GOLD, "metric": "original"}, "body.metric"),
+    ({"gold": [EDU], "predicted": [EDU], "prm": "collins"}, "body.prm"),
     ({"gold": [{"cleft": 1}, EDU], "predicted": [EDU, EDU]}, "gold"),
 ]
 
@@ -227,6 +229,12 @@ def test_what_cannot_be_scored_says_where(server: Running, body: dict, where: st
     assert answer.status == 422
     assert answer.json["error"]["where"] == where
     assert answer.json["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["parse", "segment", "evaluate"])
+def test_options_in_the_address_are_not_passed_over(server: Running, path: str) -> None:
+    answer = server.post(f"/v1/{path}?beam=8", {"text": TEXT})
+    assert (answer.status, answer.json["error"]["where"]) == (422, "query")
 
 
 # ---------------------------------------------------------------- bad requests

@@ -5,6 +5,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,7 +16,7 @@ from cleft.errors import UsageError
 from cleft.server.engines import load_engines
 from cleft.server.service import Service
 from cleft.server.settings import Settings
-from cleft.server.streaming import WINDOW, LineStream
+from cleft.server.streaming import AHEAD, WINDOW, LineStream
 from tests.runtime.models import model
 from tests.server.running import SENTENCE, TEXT, Running, in_thread, wait_for
 
@@ -156,6 +157,26 @@ def test_a_stream_waits_for_room_in_the_queue() -> None:
         answer = server.ask("POST", "/v1/parse", lines, NDJSON)
         found = [json.loads(line) for line in answer.body.splitlines()]
         assert [line["sentences"][0]["text"] for line in found] == [f"a b c{n}" for n in range(50)]
+
+
+def test_long_lines_of_a_stream_do_not_make_each_other_late() -> None:
+    line = json.dumps("Rain fell." + " " * (AHEAD // 4 - 20)).encode() + b"\n"
+    with in_thread(Settings(seconds=0.5)) as server:
+        queue = server.services[0].batcher
+        parse, calls = queue._parse, []
+
+        def slow(given: list, manner: object) -> list:
+            calls.append(len(given))
+            time.sleep(0.03 * len(given))
+            return parse(given, manner)
+
+        queue._parse = slow
+        answer = server.ask("POST", "/v1/parse", line * 40, NDJSON)
+        found = [json.loads(each) for each in answer.body.splitlines()]
+        assert [each["line"] for each in found] == list(range(1, 41))
+        assert not any("error" in each for each in found)
+    assert sum(calls) == 40
+    assert max(calls) <= 4
 
 
 # ---------------------------------------------------------------- clients that go away

@@ -75,6 +75,8 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
         (["--host", "no.such.host.invalid", "--port", "0"], "no address here"),
         (["--queue", "0"], "queue is 0"),
         (["--cors", "*"], "no origin"),
+        (["--cors", "https://example.org/"], "without a path or a final slash"),
+        (["--seconds", "inf"], "seconds is inf"),
         (["--token-file", "none.txt"], "none.txt: cannot be read: No such file"),
         (["--port", "0", "--model", "no-such-model"], "no-such-model"),
     ],
@@ -88,9 +90,13 @@ def test_what_cannot_be_served_is_told_in_a_line(
     assert err.count("\n") == 1
 
 
-def test_an_empty_token_file_is_no_open_door(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_empty_token_is_no_open_door(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("CLEFT_SERVE_TOKEN", "")
+    assert serve("--port", 0) == 2
+    assert "the token is empty" in capsys.readouterr().err
+    monkeypatch.delenv("CLEFT_SERVE_TOKEN")
     (tmp_path / "token").write_text("\n")
     assert serve("--token-file", tmp_path / "token") == 2
     (tmp_path / "token").write_bytes(b"\xff")

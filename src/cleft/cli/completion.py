@@ -247,6 +247,8 @@ def _zsh_rest(command: Command) -> Iterator[str]:
 
 def _zsh_action(files: bool, choices: Sequence[str]) -> str:
     """What zsh offers; a space is nothing."""
+    if files and choices:
+        return f"{{ compadd -- {' '.join(choices)}; _files }}"
     if files:
         return "_files"
     return f"({' '.join(choices)})" if choices else " "

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleft.errors import UsageError
+from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS, format_of
 
@@ -66,7 +66,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw, and write or print the drawing."""
     _check(args)
-    trees = _chosen(_drawables(args), args.number, args.files[-1])
+    trees = _chosen(_drawables(args), args)
     if args.output is None:
         _print(trees, args.width)
         return 0
@@ -122,9 +122,15 @@ def _pairs(args: argparse.Namespace) -> Iterator[Drawable | None]:
             f"{args.files[0]} has {len(gold)} trees, {args.files[1]} has {len(predicted)}",
             hint="give two files with the same sentences in the same order",
         )
-    for one, two in zip(gold, predicted, strict=True):
-        missing = one is None or two is None
-        yield None if missing else diff(one, two)  # type: ignore[type-var]
+    for at, (one, two) in enumerate(zip(gold, predicted, strict=True), start=1):
+        if one is None or two is None or args.number not in (None, at):
+            yield None  # a pair that is not asked for need not be comparable
+            continue
+        try:
+            yield diff(one, two)  # type: ignore[type-var]
+        except CleftError as error:
+            where = f"{args.files[0]} and {args.files[1]}, tree {at}"
+            raise type(error)(error.problem, where=where, hint=error.hint) from error
 
 
 def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree | None]:
@@ -132,6 +138,8 @@ def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree 
     from cleft.convert import read_records
 
     found = format_of(path, args.source_format)
+    if found.name != "brackets" and args.clean != "none":
+        raise UsageError(f"cleaning is for brackets, and this is {found.name}", where=path)
     clean = cleaning(args.clean) if found.name == "brackets" else None
     for at, record in enumerate(read_records(path, found, clean), start=1):
         yield from (tree for tree in (record.syntax, record.discourse) if tree is not None)
@@ -141,7 +149,8 @@ def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree 
             yield None
 
 
-def _chosen(trees: Iterator[Drawable | None], number: int | None, path: str) -> Iterator[Drawable]:
+def _chosen(trees: Iterator[Drawable | None], args: argparse.Namespace) -> Iterator[Drawable]:
+    number, path = args.number, args.files[-1]
     if number is not None:
         found = list(islice(trees, number - 1, number))
         if not found or found[0] is None:

@@ -253,6 +253,11 @@ def _refuse(args: argparse.Namespace, sources: list[Any], task: str, *options: s
     for name in options:
         if getattr(args, name):
             option = "--" + name.replace("_", "-")
+            if all(task in source.tasks for source in sources):
+                other = "syntax" if task == "discourse" else "discourse"
+                raise UsageError(
+                    f"{option} is for {task}, and {other} is scored", hint=f"add --task {task}"
+                )
             raise UsageError(
                 f"{option} is for {task}, but these files hold none of it",
                 hint="" if args.format else _about_pipes(sources),

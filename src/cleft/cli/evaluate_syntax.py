@@ -22,14 +22,17 @@ from cleft.metrics.sources import Source, pair_up
 from cleft.tree import Tree
 
 SAMPLES = 1000
+BESIDE_EVALB = ("against", "bootstrap", "by_label", "by_length", "confusion")
 Trees = list[Tree | None]
 
 
 def evaluate_syntax(args: argparse.Namespace, sources: list[Source]) -> tuple[int, Iterator[str]]:
     """The exit code and what to print."""
     setting = _setting(args)
-    if args.evalb and (args.against or args.bootstrap):
-        raise UsageError("EVALB's layout has no place for tests", hint="leave --evalb out")
+    for name in BESIDE_EVALB if args.evalb else ():
+        if getattr(args, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"EVALB's layout has no place for {option}", hint="leave --evalb out")
     wanted = sources[0].syntax()
     sides = [_scored(wanted, sources[0], source, setting) for source in sources[1:]]
     gold, predicted, scores = sides[0]

@@ -77,7 +77,10 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="whether hyphens inside words are tokens (default: split, in English)",
     )
     parser.add_argument(
-        "--model", default="en", help="a built-in model or a model's directory (default: en)"
+        "--model",
+        metavar="MODEL",
+        default="en",
+        help="a built-in model or a model's directory (default: en)",
     )
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)"

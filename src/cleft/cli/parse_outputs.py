@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cleft.parser import Sentence
     from cleft.tree import Tree
 
-__all__ = ["ENDINGS", "Destination", "write_results"]
+__all__ = ["ENDINGS", "Destination", "refuse_overwriting", "write_results"]
 
 ENDINGS = {
     "terminal": ".txt",
@@ -72,16 +72,9 @@ class Destination:
             seen[each.target] = each.name
 
     def _refuse_own(self, each: Input) -> None:
-        """Fail where the results would take the place of what they were made from."""
-        if each.path in (None, files.STREAM) or self.output in (None, files.STREAM):
+        if self.output is None:
             return
-        target = self.path(each) if self.is_folder else Path(str(self.output))
-        if target.resolve() == Path(str(each.path)).resolve():
-            raise UsageError(
-                "the output would overwrite its own input",
-                where=str(target),
-                hint="name another file or folder with -o",
-            )
+        refuse_overwriting(self.path(each) if self.is_folder else Path(str(self.output)), each)
 
     def path(self, each: Input, part: str = "") -> Path:
         """The file of an input in the folder; `part` tells its sentences apart."""
@@ -99,6 +92,18 @@ class Destination:
         if not self.is_folder:
             return self.output or files.STREAM
         return str(_with_folder(self.path(self.inputs[number])))
+
+
+def refuse_overwriting(target: Path, each: Input) -> None:
+    """Fail where results would take the place of the file that they are made from."""
+    if each.path in (None, files.STREAM) or str(target) == files.STREAM:
+        return
+    if target.resolve() == Path(str(each.path)).resolve():
+        raise UsageError(
+            "the output would overwrite its own input",
+            where=str(target),
+            hint="name another file or folder with -o",
+        )
 
 
 def _with_folder(path: Path) -> Path:

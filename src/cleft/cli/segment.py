@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cleft import files
@@ -50,9 +51,12 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Segment all inputs and write what comes."""
     from cleft.cli.parse_inputs import Sentences, find_inputs
+    from cleft.cli.parse_outputs import refuse_overwriting
     from cleft.cli.parse_results import Tally, grouped, parsed, watched
 
     inputs = find_inputs(args)
+    for each in inputs:
+        refuse_overwriting(Path(args.output), each)
 
     from cleft.parser import load
 

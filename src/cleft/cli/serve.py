@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
 def _token(path: str | None) -> str | None:
     """The token that clients must present, if there is one."""
     if path is None:
-        return os.environ.get(TOKEN) or None
+        return os.environ.get(TOKEN)
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

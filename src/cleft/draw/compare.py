@@ -154,6 +154,12 @@ def _mark_tags(gold: Tree, predicted: Tree, marks: tuple[Marks, Marks]) -> None:
 def _discourse(gold: DiscourseTree, predicted: DiscourseTree) -> Diff:
     texts = [" ".join(edu.text for edu in tree.edus).split() for tree in (gold, predicted)]
     _check_same(*texts)
+    if gold.span != predicted.span:
+        raise MetricError(
+            f"gold has the tokens {tuple(gold.span)}, predicted {tuple(predicted.span)}",
+            hint="compare trees over the same tokens: other formats than JSON Lines count words "
+            "between white space",
+        )
     sides = [_spans(gold), _spans(predicted)]
     marks: tuple[Marks, Marks] = ({}, {})
     for side, name in ((0, "missed"), (1, "wrong")):

@@ -46,6 +46,13 @@ for (const svg of document.querySelectorAll("svg[role=tree]")) {
         svg.insertBefore(roofs.get(label), label);
       }
     }
+    // What can be reached by Tab must be there: else the phrase that hides it is.
+    const reached = labels.find((label) => label.getAttribute("tabindex") === "0");
+    const hider = reached && outer.find((label) => inside(reached, label));
+    if (hider) {
+      reached.setAttribute("tabindex", "-1");
+      hider.setAttribute("tabindex", "0");
+    }
   }
 
   function toggle(label) {

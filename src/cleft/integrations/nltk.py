@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cleft.errors import TreeShapeError
 from cleft.tree import Tree, fold
@@ -35,9 +35,10 @@ def from_nltk(tree: nltk.Tree) -> Tree:
     >>> print(from_nltk(nltk.Tree("NP", [nltk.Tree("NN", ["rain"])])))
     (NP (NN rain))
     """
-    order, stack = [], [tree]
+    order: list[Any] = []
+    stack: list[Any] = [tree]
     while stack:
-        node = stack.pop()
+        node = _tagged(stack.pop(), tree)
         order.append(node)
         if not isinstance(node, str):
             stack.extend(reversed(node))
@@ -55,3 +56,15 @@ def from_nltk(tree: nltk.Tree) -> Tree:
         word = children[0].word if isinstance(node[0], str) and count == 1 else None
         built.append(Tree(label, () if word is not None else children, word))
     return built[0]
+
+
+def _tagged(node: Any, tree: Any) -> Any:
+    """A node as it is, but a pair of word and tag, as NLTK's chunkers make them, as a node."""
+    if isinstance(node, str) or hasattr(node, "label"):
+        return node
+    if isinstance(node, tuple) and len(node) == 2 and all(isinstance(part, str) for part in node):
+        return type(tree)(node[1], [node[0]])
+    raise TreeShapeError(
+        f"expected a tree, a word or a pair of word and tag, found {node!r}",
+        hint="make the leaves strings",
+    )

@@ -108,10 +108,12 @@ def _routes(service: Service) -> list[Route]:
 
     async def segment(request: Request) -> ASGIApp:
         media_type(request, JSON)
+        _no_query(request)
         return await _answered(request, service, service.segment)
 
     async def evaluate(request: Request) -> ASGIApp:
         media_type(request, JSON)
+        _no_query(request)
         return await _answered(request, service, service.evaluate)
 
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast, get_args
 
 from cleft.discourse import DiscourseTree
@@ -23,6 +24,13 @@ __all__ = ["FORMATS", "evaluate"]
 
 FORMATS = ("brackets", "jsonl", "rs3")
 Task = Literal["syntax", "discourse"]
+OPTIONS: Mapping[str, Task] = {
+    "prm": "syntax",
+    "metric": "discourse",
+    "gold_edus": "discourse",
+    "relations": "discourse",
+}
+"""Which task an option is about."""
 SIDES = ("gold", "predicted")
 
 
@@ -37,6 +45,7 @@ def evaluate(table: Any) -> dict[str, Any]:
     texts = [_text(keys, side) for side in SIDES]
     name = keys.choice("format", FORMATS, "") if "format" in keys.table else ""
     task = keys.choice("task", get_args(Task), "") if "task" in keys.table else ""
+    given = keys.table.keys() & OPTIONS.keys()
     prm = keys.choice("prm", tuple(SETTINGS), "collins")
     metric = keys.choice("metric", get_args(DiscourseMetric), "rst")
     gold_edus = keys.switch("gold_edus")
@@ -47,7 +56,9 @@ def evaluate(table: Any) -> dict[str, Any]:
             _records(text, side, name or _guess(text), cast(Relations, relations))
             for side, text in zip(SIDES, texts, strict=True)
         ]
-        if _task(task, sides) == "syntax":
+        scored = _task(task, sides)
+        _refuse_others(given, scored)
+        if scored == "syntax":
             one, two = ([record.syntax for record in side] for side in sides)
             gold, predicted = pair_up(one, two, SIDES)
             return export.syntax_data(score_syntax(gold, predicted, parameters(prm)))
@@ -56,6 +67,17 @@ def evaluate(table: Any) -> dict[str, Any]:
         raise
     except CleftError as error:
         raise RequestError(422, error.problem, where=error.where, hint=error.hint) from error
+
+
+def _refuse_others(given: Iterable[str], task: str) -> None:
+    for name in sorted(given):
+        if OPTIONS[name] != task:
+            raise RequestError(
+                422,
+                f"{name!r} is for {OPTIONS[name]}, and {task} is scored",
+                where=f"body.{name}",
+                hint=f"leave it out, or ask for the task {OPTIONS[name]!r}",
+            )
 
 
 def _text(keys: Keys, side: str) -> str:

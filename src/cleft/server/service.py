@@ -70,14 +70,14 @@ class Service:
         table = await self.run(len(body), decode, body)
         question = parse_question(table, self.names)
         sentences = await self.sentences(question, tally)
-        return await self.run(_size(sentences), self.answer, question, sentences)
+        return await self.run(answer_size(question, sentences), self.answer, question, sentences)
 
     async def segment(self, body: bytes, tally: Tally) -> bytes:
         """The answer to a body of /v1/segment."""
         table = await self.run(len(body), decode, body)
         question = segment_question(table, self.names)
         sentences = await self.sentences(question, tally, where="body.model")
-        return await self.run(_size(sentences), _segmented, question, sentences)
+        return await self.run(answer_size(question, sentences), _segmented, question, sentences)
 
     async def evaluate(self, body: bytes, tally: Tally) -> bytes:
         """The answer to a body of /v1/evaluate."""
@@ -102,7 +102,7 @@ class Service:
             engine.parser.tasks(question.manner.task)
         except CleftError as error:
             raise RequestError(422, error.problem, where=where, hint=error.hint) from error
-        size = len(question.text) if question.text is not None else len(question.tokens)
+        size = len(question.text or "") + sum(map(len, question.tokens))
         language = engine.parser.language
         given = await self.run(size, ready, question, self.settings, source, language)
         tally["model"] = question.model
@@ -148,8 +148,10 @@ class Service:
         self._threads.shutdown()
 
 
-def _size(sentences: Sequence[Sentence]) -> int:
-    """About how much an answer is."""
+def answer_size(question: Question, sentences: Sequence[Sentence]) -> int:
+    """About how much work an answer is; drawings and traces are never little."""
+    if question.wish.formats or question.manner.options.trace:
+        return SMALL + 1
     return sum(
         len(sentence.tokens) * (1 + sum(len(found) for found in sentence.parses.values()))
         for sentence in sentences

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+from urllib.parse import urlsplit
 
 from cleft.errors import UsageError
 
@@ -47,14 +49,23 @@ class Settings:
             value = getattr(self, field.name)
             if isinstance(value, int | float) and not value >= (field.name != "seconds"):
                 raise UsageError(f"{field.name} is {value}, expected 1 or more")
-        if not self.seconds > 0:
-            raise UsageError(f"seconds is {self.seconds}, expected more than 0")
+        if not 0 < self.seconds < math.inf:
+            raise UsageError(f"seconds is {self.seconds}, expected a number of more than 0")
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
             raise UsageError("the token has characters that a header cannot hold")
         if self.token == "":
-            raise UsageError("the token is empty", hint="write it into the file, on one line")
+            raise UsageError(
+                "the token is empty",
+                hint="write it on one line of the file, or unset CLEFT_SERVE_TOKEN",
+            )
         for origin in self.origins:
-            if origin == "*" or not origin.startswith(("http://", "https://")):
+            parts = urlsplit(origin)
+            # A browser names an origin without a slash or anything else behind the host.
+            if (
+                parts.scheme not in ("http", "https")
+                or origin != f"{parts.scheme}://{parts.netloc}"
+            ):
                 raise UsageError(
-                    f"{origin!r} is no origin", hint="name one, as in https://example.org"
+                    f"{origin!r} is no origin",
+                    hint="name one, as in https://example.org, without a path or a final slash",
                 )

@@ -8,7 +8,7 @@ while it sends waits in the end for itself.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
@@ -17,12 +17,27 @@ from cleft.errors import CleftError
 from cleft.server.asked import decode, line_question, stream_question
 from cleft.server.bodies import NDJSON, check_announced, encode, lines
 from cleft.server.refusals import RequestError, error_data
-from cleft.server.service import Service, Tally
+from cleft.server.service import Service, Tally, answer_size
 
 __all__ = ["LineStream"]
 
 WINDOW = 64
 """Lines that are under way at once."""
+
+AHEAD = 16 * 2**10
+"""Bytes of lines that are under way at once, unless one alone has more.
+
+All that is under way takes turns: with many long lines the first would be done
+about when the last is, and late for its time.
+"""
+
+
+class _Line(NamedTuple):
+    """A line that is being worked on: its number, its bytes, its answer to come."""
+
+    number: int
+    size: int
+    answer: asyncio.Task[bytes]
 
 
 class LineStream:
@@ -34,7 +49,9 @@ class LineStream:
         self.tally = tally
         check_announced(request, service.settings.max_stream)
         self.question = stream_question(request.query_params, service.names)
-        self.pending: asyncio.Queue[asyncio.Task[bytes] | None] = asyncio.Queue(WINDOW)
+        self.pending: asyncio.Queue[_Line | None] = asyncio.Queue(WINDOW)
+        self.under_way = 0
+        self.freed = asyncio.Event()
         self.seconds = service.settings.seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,9 +75,9 @@ class LineStream:
         """End what is still under way: nobody waits for it."""
         rest: list[asyncio.Task[Any]] = list(tasks)
         while not self.pending.empty():
-            task = self.pending.get_nowait()
-            if task is not None:
-                rest.append(task)
+            line = self.pending.get_nowait()
+            if line is not None:
+                rest.append(line.answer)
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
@@ -85,32 +102,45 @@ class LineStream:
             message = await receive()
 
     async def _start(self, number: int, line: bytes | None) -> None:
-        await self.pending.put(asyncio.create_task(self._answer(number, line)))
+        size = len(line or b"")
+        while self.under_way and self.under_way + size > AHEAD:
+            self.freed.clear()
+            await self.freed.wait()
+        self.under_way += size
+        answer = asyncio.create_task(self._answer(number, line))
+        await self.pending.put(_Line(number, size, answer))
 
     async def _refuse(self, error: RequestError) -> None:
         async def said() -> bytes:
             return encode({"error": error_data(error)})
 
-        await self.pending.put(asyncio.create_task(said()))
+        await self.pending.put(_Line(0, 0, asyncio.create_task(said())))
 
     async def _write(self, send: Send) -> None:
-        while (task := await self.pending.get()) is not None:
-            body = await task + b"\n"
+        while (line := await self.pending.get()) is not None:
+            body = await self._in_time(line) + b"\n"
             async with asyncio.timeout(self.seconds):  # a client that never reads
                 await send({"type": "http.response.body", "body": body, "more_body": True})
+            self.under_way -= line.size
+            self.freed.set()
         await send({"type": "http.response.body", "body": b""})
+
+    async def _in_time(self, line: _Line) -> bytes:
+        """The answer to a line; its clock starts when all before it are answered."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await line.answer
+        except TimeoutError:
+            where = f"line {line.number}"
+            error = RequestError(504, f"not done in {self.seconds:g} s", where=where)
+        return encode({"line": line.number, "error": error_data(error)})
 
     async def _answer(self, number: int, line: bytes | None) -> bytes:
         """The result of one line, or its error."""
-        where = f"line {number}"
         try:
-            async with asyncio.timeout(self.seconds):
-                return await self._parse(number, line, where)
-        except TimeoutError:
-            error: CleftError = RequestError(504, f"not done in {self.seconds:g} s", where=where)
-        except CleftError as found:
-            error = found
-        return encode({"line": number, "error": error_data(error)})
+            return await self._parse(number, line, f"line {number}")
+        except CleftError as error:
+            return encode({"line": number, "error": error_data(error)})
 
     async def _parse(self, number: int, line: bytes | None, where: str) -> bytes:
         service = self.service
@@ -121,5 +151,5 @@ class LineStream:
         sentences = await service.sentences(
             question, self.tally, where="query.task", source=where, patient=True
         )
-        size = sum(len(sentence.tokens) for sentence in sentences)
+        size = answer_size(question, sentences)
         return await service.run(size, service.answer, question, sentences, line=number)

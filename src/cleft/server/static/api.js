@@ -97,6 +97,11 @@ async function ask(path, body, signal) {
 async function send(path, body, signal) {
   /** @type {Record<string, string>} */
   const headers = body ? { "Content-Type": "application/json" } : {};
+  // A pasted quotation mark or the like would fail in the browser, before the server can refuse it.
+  if (!/^[!-~]*$/.test(token)) {
+    setToken("");
+    throw new Refusal("No token has such characters.", "", "unauthorised");
+  }
   if (token) headers.Authorization = `Bearer ${token}`;
   const method = body ? "POST" : "GET";
   try {

@@ -68,10 +68,11 @@ async function run() {
   const slow = setTimeout(() => say("Parsing…"), SLOW);
   const start = performance.now();
   try {
-    if (!text.trim()) return show([], "");
-    const answer = await parse({ ...request(), alternatives: ALTERNATIVES }, mine.signal);
+    const asked = request();
+    if (!text.trim()) return show([], "", asked);
+    const answer = await parse({ ...asked, alternatives: ALTERNATIVES }, mine.signal);
     if (mine !== asking) return;
-    show(answer.sentences, told(answer.sentences, performance.now() - start));
+    show(answer.sentences, told(answer.sentences, performance.now() - start), asked);
   } catch (error) {
     if (mine === asking) fail(error);
   } finally {
@@ -94,12 +95,13 @@ function settle() {
 /**
  * @param {import("./trees.js").Sentence[]} found
  * @param {string} message
+ * @param {import("./api.js").Request} asked  what they answer: the field may hold more by now
  */
-function show(found, message) {
+function show(found, message, asked) {
   problems.clear();
   const at = Math.max(0, Math.min(wanted || store.state.at, found.length - 1));
   wanted = 0;
-  store.update({ sentences: found, at, picks: { syntax: 0, discourse: 0 } });
+  store.update({ sentences: found, asked, at, picks: { syntax: 0, discourse: 0 } });
   say(message);
 }
 
@@ -127,7 +129,7 @@ async function trace(task) {
   const shown = listed(sentence, task)[state.picks[task]];
   const key = (/** @type {{steps: import("./trees.js").Step[]}} */ { steps }) =>
     JSON.stringify(steps.map(({ span, split }) => [span, split]));
-  const { text: _, ...options } = request();
+  const { text: _, ...options } = state.asked;
   const words = sentence.tokens.map((token) => token.text);
   try {
     const answer = await parse({ ...options, tokens: [words], task, trace: true });
@@ -146,11 +148,11 @@ async function trace(task) {
  * @param {"copy" | "download"} how
  */
 async function save(task, format, how) {
-  const { at, picks } = store.state;
+  const { at, picks, asked } = store.state;
   const ending = format === "brackets" ? "mrg" : format;
   try {
-    const asked = { ...request(), task, formats: [format], theme: theme() };
-    const answer = await parse({ ...asked, alternatives: ALTERNATIVES });
+    const wish = { task, formats: [format], theme: theme(), alternatives: ALTERNATIVES };
+    const answer = await parse({ ...asked, ...wish });
     const text = listed(answer.sentences[at], task)[picks[task]]?.formats?.[format];
     if (text === undefined) throw new Refusal("The server did not write this format.", "", "format");
     if (how === "download") download(text, `cleft-${task}-${at + 1}.${ending}`);

@@ -10,6 +10,7 @@
  * @property {number} beam
  * @property {number} trees  how many of each are asked for
  * @property {Sentence[]} sentences
+ * @property {import("./api.js").Request} asked  the request that the sentences answer
  * @property {number} at  the sentence that is shown
  * @property {Record<Task, number>} picks  the tree that is shown, of the n best
  * @property {number} keep  how deep satellites may be to stay in the summary
@@ -22,6 +23,7 @@ const FIRST = {
   beam: 8,
   trees: 5,
   sentences: [],
+  asked: {},
   at: 0,
   picks: { syntax: 0, discourse: 0 },
   keep: Infinity,
