@@ -79,6 +79,21 @@ def test_sentences_without_a_tree_go_round(tmp_path: Path) -> None:
         convert(there, back)
 
 
+def test_relations_that_were_not_chosen_are_told(tmp_path: Path) -> None:
+    source = tmp_path / "a.jsonl"
+    both = '"splits": [[0, 1, 2, "causal_SN"]], "splits_fine": [[0, 1, 2, "causal-cause_SN"]]'
+    source.write_text('{"tokens": ["a", "b"], "edus": [[0, 1], [1, 2]], ' + both + "}\n")
+    told = "1 records with coarse relations too: left out, --relations chooses"
+    assert convert(source, tmp_path / "b.jsonl") == [told]
+    assert told in convert(source, tmp_path / "b.rs3")
+    assert convert(source, tmp_path / "c.jsonl", relations="coarse") == [
+        told.replace("coarse", "fine")
+    ]
+    assert convert(tmp_path / "c.jsonl", tmp_path / "d.jsonl") == []
+    with pytest.raises(LossError, match="coarse relations too"):
+        convert(source, tmp_path / "e.jsonl", strict=True)
+
+
 def test_an_unknown_ending_or_format_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"a.doc: the ending '.doc' tells no format; name"):
         format_of("a.doc")

@@ -172,6 +172,15 @@ def test_a_variant_wins_or_loses_by_more_than_the_spread_of_both(scores, verdict
     assert rows(results_page(runs), "ablation")[1][7:9] == verdict
 
 
+def test_variants_of_discourse_are_shown_by_their_relations():
+    found = run("ablation", discourse_set(False), discourse_set(True), ablation="baseline")
+    first, second, *_ = rows(results_page([found]), "ablation")
+    assert [first[4:6], second[4:6]] == [
+        ["gulls test", "87.00"],
+        ["gulls test (given EDUs)", "87.00"],
+    ]
+
+
 def test_what_was_decided_stands_under_the_ablation():
     page = results_page([ablation("bare", 1, 79.0)], Aims(decisions=("History stays.",)))
     assert page.endswith("### What the ablation decided\n\n- History stays.\n")
@@ -355,9 +364,15 @@ def test_runs_without_characters_stand_against_those_with_them():
     other = run("lang-xx", french_set(99.0, 99.0), settings=["network.char_size=0"], seed=2)
     odd = run("lang-xx", french_set(50.0, 50.0), settings=["training.epochs=1"])
     page = results_page([run("lang-xx", french_set(80.0, 94.0)), bare, other, odd])
-    whole, compared = rows(page, "xx")
+    whole, changed, compared = rows(page, "xx")
+    assert changed[0] == "xx epochs=1"
     assert whole[4] == "80.00"
     assert compared == ["xx", "plage test", "76.50", "80.00", "+3.50", "91.00", "94.00", "+3.00"]
+
+
+def test_a_language_with_other_settings_has_rows_too():
+    page = results_page([run("lang-fr", french_set(80.0, 94.0), settings=["training.threads=2"])])
+    assert rows(page, "French threads=2")[0][4] == "80.00"
 
 
 def test_what_a_language_was_not_scored_on_is_left_open():

@@ -112,6 +112,7 @@ def _as_document(records: Iterable[Record], name: str) -> RstDocument:
         remarks["syntax tree: left out"] += record.syntax is not None
         remarks["record with further fields: left out"] += bool(record.fields)
         remarks["error message: left out"] += record.error is not None
+        remarks[_unchosen(record)] += bool(record.left_out)
     return RstDocument.of(trees, [f"{count} {what}" for what, count in remarks.items() if count])
 
 
@@ -134,8 +135,15 @@ def _to_jsonl(
         document = read_document(source, old)
         lost = losses(document, "jsonl")
         records = (Record(discourse=tree.moved(-tree.span.left)) for tree in document.trees)
-    write_jsonl(records, stream)
-    return lost
+    remarks: Counter[str] = Counter()
+    for record in records:
+        write_jsonl([record], stream)
+        remarks[_unchosen(record)] += bool(record.left_out)
+    return lost + [f"{count} {what}" for what, count in remarks.items() if count]
+
+
+def _unchosen(record: Record) -> str:
+    return f"records with {record.left_out} too: left out, --relations chooses"
 
 
 def _to_brackets(records: Iterable[Record], stream: TextIO, name: str) -> list[str]:

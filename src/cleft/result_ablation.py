@@ -27,6 +27,7 @@ ABLATION_HEAD = (
 )
 BEAM_HEAD = ("recipe", "variant", "set", "beam", "F1", "spread", "cost", "below")
 BASELINE = "baseline"
+MEASURES = {"syntax": "f1", "discourse": "relation"}
 
 Groups = dict[tuple[str, str, str], list[tuple[Run, Mapping[str, Any]]]]
 
@@ -35,15 +36,22 @@ def _groups(runs: Sequence[Run]) -> Groups:
     """Runs with one scored set each, by recipe, set and variant: the baseline first."""
     found: Groups = {}
     for run in runs:
-        for one in sets(run, "syntax"):
-            key = (name(run), set_title(one), run["recipe"]["ablation"])
-            found.setdefault(key, []).append((run, one))
+        for task in MEASURES:
+            for one in sets(run, task):
+                title = set_title(one) + (" (given EDUs)" if one["given_edus"] else "")
+                key = (name(run), title, run["recipe"]["ablation"])
+                found.setdefault(key, []).append((run, one))
     order = sorted(found, key=lambda key: (*key[:2], key[2] != BASELINE, key[2]))
     return {key: found[key] for key in order}
 
 
 def _values(group: list[tuple[Run, Mapping[str, Any]]], beam: str, name: str) -> list[float]:
     return [one["beams"][beam][name] for _, one in group if name in one["beams"].get(beam, {})]
+
+
+def _scores(group: list[tuple[Run, Mapping[str, Any]]], beam: str) -> list[float]:
+    """What counts of a task: the F1 of brackets, or of relations."""
+    return _values(group, beam, MEASURES[group[0][1]["task"]]) if group else []
 
 
 def _mean(values: list[float]) -> float | None:
@@ -57,8 +65,8 @@ def _spread(values: list[float]) -> float | None:
 def _ablation_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
     groups = _groups(runs)
     for (recipe, title, variant), group in groups.items():
-        values = _values(group, "1", "f1")
-        base = _values(groups.get((recipe, title, BASELINE), []), "1", "f1")
+        values = _scores(group, "1")
+        base = _scores(groups.get((recipe, title, BASELINE), []), "1")
         first = group[0][0]
         changes = first["recipe"].get("variants", {}).get(variant, [])
         yield [
@@ -93,7 +101,7 @@ def _beam_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
     """What a wider beam gives: a row for each width of each variant."""
     for (recipe, title, variant), group in _groups(runs).items():
         for beam in sorted({beam for _, one in group for beam in one["beams"]}, key=int):
-            values, costs = _values(group, beam, "f1"), _values(group, beam, "cost")
+            values, costs = _scores(group, beam), _values(group, beam, "cost")
             below = _values(group, beam, "below_greedy")
             yield [
                 recipe,

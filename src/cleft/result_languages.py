@@ -63,12 +63,13 @@ def language_blocks(runs: Sequence[Run]) -> list[str]:
     """The section of the languages, as blocks of Markdown; none without runs."""
     if not runs:
         return []
-    whole = [run for run in runs if not _changes(run)]
+    whole = [run for run in runs if _changes(run) != [WITHOUT]]
+    plain = [run for run in runs if not _changes(run)]
     bare = [run for run in runs if _changes(run) == [WITHOUT]]
     parts = (
         (SYNTAX, SYNTAX_HEAD, [row for run in whole for row in _syntax_rows(run)]),
         (DISCOURSE, DISCOURSE_HEAD, [row for run in whole for row in _discourse_rows(run)]),
-        (CHARACTERS, CHARACTERS_HEAD, list(_character_rows(whole, bare))),
+        (CHARACTERS, CHARACTERS_HEAD, list(_character_rows(plain, bare))),
     )
     return [LANGUAGES, *(f"{text}\n{table(head, rows)}" for text, head, rows in parts if rows)]
 
@@ -81,7 +82,7 @@ def _changes(run: Run) -> list[str]:
 
 def _language(run: Run) -> str:
     code = str(run["recipe"]["name"]).removeprefix(PREFIX).partition("-")[0]
-    return NAMES.get(code, code)
+    return " ".join([NAMES.get(code, code), *(text.rpartition(".")[2] for text in _changes(run))])
 
 
 def _tested(run: Run, task: str) -> list[Mapping[str, Any]]:

@@ -349,6 +349,9 @@ def test_a_server_that_wants_a_token_gets_it(browser: Browser) -> None:
         page.goto(running.url)
         expect(page.locator("#problem")).to_contain_text("This server wants a token.")
         page.fill("#text", TEXT)
+        page.fill("#token", "open\u2026sesame")  # no header can hold it
+        page.press("#token", "Enter")
+        expect(page.locator("#problem")).to_contain_text("No token has such characters.")
         page.fill("#token", "open-sesame")
         page.click("#problem button")
         Actor(page, running).wait()

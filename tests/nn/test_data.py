@@ -124,7 +124,10 @@ def test_syntax_is_read_from_json_lines_too_and_a_missing_tree_is_an_error(tmp_p
     path.write_text(format_record(Record(syntax=invented("syntax")[0].tree)) + "\n")
     config = DataConfig(train=("x",))
     assert read_sentences("syntax", [str(path)], config) == invented("syntax")[:1]
-    with pytest.raises(InputError, match=r"some.jsonl: expected a discourse tree"):
+    with pytest.raises(InputError, match=r"some.jsonl: expected a discourse tree .* in record 1;"):
+        read_sentences("discourse", [str(path)], config)
+    path.write_text('{"edus": [[0, 2]], "splits": []}\n')
+    with pytest.raises(InputError, match=r"expected the words .* in record 1; give 'tokens'"):
         read_sentences("discourse", [str(path)], config)
 
 

@@ -171,6 +171,8 @@ def test_a_test_set_is_called_after_its_directory_unless_named():
 
     assert sets("x/genia/test.mrg") == {"genia": ("x/genia/test.mrg",)}
     assert sets(["y/one.mrg", "y/two.mrg"]) == {"y": ("y/one.mrg", "y/two.mrg")}
+    apart = {"y": ("y/one.mrg", "y/two.mrg"), "z": ("z/one.mrg",)}
+    assert sets(["y/one.mrg", "z/one.mrg", "y/two.mrg"]) == apart
     assert sets("test.mrg") == {"test": ("test.mrg",)}
     assert sets({"mine": "x/test.mrg"}) == {"mine": ("x/test.mrg",)}
     assert sets([]) == {}
@@ -235,6 +237,9 @@ def test_all_variants_are_trained_with_all_seeds_and_finished_ones_passed_over(
     assert taken == ["level-2"]
     ablate(varied, tmp_path / "runs", seeds=[3], settings=quick, only=["level"], say=said.append)
     assert taken == ["level-2", "level-3"]
+    for setting in ("training.epochs=2", "network.word_size=16", "data.syntax.limit=9"):
+        with pytest.raises(RecipeError, match=r"baseline-1: a finished run of another recipe"):
+            ablate(varied, tmp_path / "runs", settings=[*quick, setting], say=said.append)
 
 
 def test_variants_that_are_not_there_are_refused(varied, tmp_path):

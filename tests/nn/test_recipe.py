@@ -122,6 +122,14 @@ def test_tasks_are_those_that_have_data():
             {"data": {"syntax": {"train": "a", "repeat": 0}}},
             "data.syntax.repeat: expected 1 or more",
         ),
+        (
+            {"data": {"syntax": {"train": "x/a.mrg", "test": "y/b.mrg", "silver": ["z"]}}},
+            "data.syntax.silver: expected names of sets (x, y), found 'z'",
+        ),
+        (
+            {"data": {"syntax": {"train": "x/a.mrg", "test": ["y/b.mrg", "x/a.mrg"]}}},
+            "data.syntax.test: expected files that are not trained on, found 'x/a.mrg'",
+        ),
         ({"seed": -1}, "seed: expected 0 or more"),
         ({"sed": 1}, "sed: no such key; known keys: ablation, data"),
         ({"name": 7}, "name: expected a string, found 7"),

@@ -172,6 +172,24 @@ def test_a_run_is_not_resumed_with_another_network(tmp_path):
         train(other, tmp_path, resume=True)
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ('data.discourse.genres=["nwes"]', r"discourse.genres: .* found 'nwes', which no sentence"),
+        ("data.discourse.dev=poems.jsonl", r"discourse.dev: .* of the genres to choose by"),
+    ],
+)
+def test_genres_that_nothing_has_are_refused(setting, message, tmp_path, monkeypatch):
+    line = '{"tokens": ["a", "b"], "edus": [[0, 2]], "splits": [], "genre": "%s"}\n'
+    (tmp_path / "news.jsonl").write_text(line % "news")
+    (tmp_path / "poems.jsonl").write_text(line % "poem")
+    settings = ["data.discourse.train=news.jsonl", 'data.discourse.genres=["news"]', setting]
+    recipe = tiny("discourse", "data.discourse.dev=[]", "data.discourse.test=[]", *settings)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RecipeError, match=message):
+        train(recipe, tmp_path / "run")
+
+
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
     recipe = tiny("syntax", "training.learning_rate=1e30", NO_DEV["syntax"])
     with pytest.raises(ModelError, match=r"the loss is (nan|inf).*learning_rate"):
@@ -239,7 +257,11 @@ def test_an_interrupt_saves_a_checkpoint_to_go_on_from(tmp_path):
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "interrupted"
     with pytest.raises(RecipeError, match=r"batch_tokens: expected \d+, as the epoch began"):
         train(tiny("syntax", *settings, "training.batch_tokens=77"), tmp_path, resume=True)
-    train(tiny("syntax", *settings), tmp_path, resume=True)
+    changed = tiny("syntax", *settings, "training.learning_rate=0.004")
+    record = train(changed, tmp_path, resume=True)
+    (earlier,) = record["earlier"]
+    assert earlier["until_step"] == 3
+    assert earlier["training"]["learning_rate"] != record["recipe"]["training"]["learning_rate"]
     assert [line["step"] for line in lines(tmp_path)] == list(range(1, len(lines(tmp_path)) + 1))
 
 

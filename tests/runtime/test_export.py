@@ -184,6 +184,12 @@ def test_the_command_wants_dev_trees_for_int8(checkpoint, tmp_path, capsys):
     assert "--int8 needs dev trees" in capsys.readouterr().err
     assert main(["export", str(checkpoint), str(tmp_path / "m"), "--dev", "poetry=x"]) == 2
     assert "expected TASK=FILE" in capsys.readouterr().err
+    (tmp_path / "dev.mrg").write_text(GOLD)
+    told = ["export", str(checkpoint), str(tmp_path / "m"), "--int8"]
+    assert main([*told, "--dev", f"syntax={tmp_path / 'dev.mrg'}"]) == 2
+    assert "--dev: expected dev trees of syntax and discourse, found syntax;" in (
+        capsys.readouterr().err
+    )
 
 
 def test_int8_models_are_smaller():

@@ -50,7 +50,7 @@ class Record:
     """One line: a sentence with its trees, or with the error that stands in their place.
 
     `fields` holds whatever else the line has (a document's name, the raw text)
-    and is written back as it is.
+    and is written back as it is. `left_out` tells what of the line was not taken.
 
     >>> record = Record(syntax=Tree.from_brackets("(NP (DT the) (NN cat))"))
     >>> record.tokens, record.task
@@ -62,6 +62,7 @@ class Record:
     discourse: DiscourseTree | None = None
     error: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    left_out: str = ""
 
     def __post_init__(self) -> None:
         if not self.tokens:
@@ -325,7 +326,10 @@ def _theirs(data: dict[str, Any], relations: Relations) -> Record:
         wrong = next((a for a, b in zip(edus, found, strict=False) if a != b), edus[-1])
         raise FormatError(f"EDU {list(wrong)} does not follow from the splits")
     fields = {key: value for key, value in data.items() if key not in THEIRS}
-    return Record(tokens=tokens, discourse=tree, fields=fields)
+    other = "coarse" if key == "splits_fine" else "fine"
+    both = "splits" in data and "splits_fine" in data
+    left_out = f"{other} relations" if both else ""
+    return Record(tokens=tokens, discourse=tree, fields=fields, left_out=left_out)
 
 
 def _derivation(length: int, rows: list[Any]) -> Derivation:

@@ -12,7 +12,7 @@ from typing import Any
 
 from cleft.errors import RecipeError
 from cleft.nn.checkpoint import read_object
-from cleft.nn.recipe import read_recipe
+from cleft.nn.recipe import Recipe, parse_recipe, read_recipe
 from cleft.nn.train import train
 
 __all__ = ["ablate"]
@@ -48,21 +48,25 @@ def ablate(
     for number, (name, seed) in enumerate(wanted, 1):
         directory = output / f"{name}-{seed}"
         say(f"{number}/{len(wanted)} {directory.name}")
-        records.append(
-            _finished(directory)
-            or train(
-                read_recipe(source, [*settings, f"ablation={name}", f"seed={seed}"]),
-                directory,
-                resume=True,
-            )
-        )
+        recipe = read_recipe(source, [*settings, f"ablation={name}", f"seed={seed}"])
+        records.append(_finished(directory, recipe) or train(recipe, directory, resume=True))
     return records
 
 
-def _finished(directory: Path) -> dict[str, Any] | None:
-    """The record of a run that is done and scored."""
+def _finished(directory: Path, recipe: Recipe) -> dict[str, Any] | None:
+    """The record of a run that is done and scored; it must be of this very recipe."""
     path = directory / "run.json"
     if not path.exists():
         return None
     record = read_object(path)
-    return record if record["status"] == "done" and "final" in record else None
+    if record["status"] != "done" or "final" not in record:
+        return None
+    before, now = parse_recipe(record["recipe"]), recipe
+    for key in ("network", "data", "vocabulary", "training"):
+        if getattr(before, key) != getattr(now, key):
+            raise RecipeError(
+                f"a finished run of another recipe is there: its [{key}] differs",
+                where=str(directory),
+                hint="choose another --output, or remove the directory",
+            )
+    return record

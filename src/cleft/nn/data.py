@@ -64,14 +64,22 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
         for tree in read_brackets(file, cleaning(config.clean)):
             yield Sentence(words=tuple(tree.words()), tree=tree, source=source)
         return
-    for record in read_jsonl(file):
+    for number, record in enumerate(read_jsonl(file), start=1):
         genre = str(record.fields.get("genre", ""))
         if config.genres and genre not in config.genres:
             continue
         found = record.syntax if task == "syntax" else record.discourse
         if found is None:
             raise InputError(
-                f"expected a {task} tree on every line, found a line without one", where=str(file)
+                f"expected a {task} tree in every record, found none in record {number}",
+                where=str(file),
+                hint="remove the line, or parse it again",
+            )
+        if not record.tokens:
+            raise InputError(
+                f"expected the words of every sentence, found none in record {number}",
+                where=str(file),
+                hint="give 'tokens'",
             )
         yield Sentence(words=tuple(record.tokens), tree=found, genre=genre, source=source)
 

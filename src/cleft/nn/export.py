@@ -29,7 +29,7 @@ from cleft.nn.onnx_encoder import chars_graph, encoder_graph
 from cleft.nn.onnx_heads import labels_graph, memory_graph, step_graph, tags_graph
 from cleft.nn.onnx_tokenizer import piece_rules, piece_vocabulary
 from cleft.nn.onnx_transformer import piece_vectors, transformer_graph, watched
-from cleft.nn.quality import Dev, refuse_loss
+from cleft.nn.quality import Dev, check_tasks, refuse_loss
 from cleft.nn.samples import samples
 from cleft.nn.scorer import TorchScorer
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
@@ -80,7 +80,10 @@ def export(
     if table.get("best"):
         found["scores"] = {"dev": table["best"].get("dev", {})}
     about = {**found, **options.about}
-    return export_scorer(load_model(source), target, replace(options, about=about))
+    scorer = load_model(source)
+    if options.dev:
+        check_tasks(options.dev, scorer.network.config.tasks)
+    return export_scorer(scorer, target, replace(options, about=about))
 
 
 def export_scorer(

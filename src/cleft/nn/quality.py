@@ -16,7 +16,7 @@ from cleft.search import search
 from cleft.tasks import DISCOURSE, DiscourseTask, SyntaxTask
 from cleft.tree import Tree
 
-__all__ = ["MOST_LOST", "Dev", "dev_score", "dev_sentences", "refuse_loss"]
+__all__ = ["MOST_LOST", "Dev", "check_tasks", "dev_score", "dev_sentences", "refuse_loss"]
 
 Dev = Mapping[str, Sequence[Sentence]]
 """Dev sentences by task."""
@@ -39,6 +39,16 @@ def dev_sentences(names: Sequence[str], *, clean: str = "ptb") -> dict[str, list
         config = DataConfig(train=(path,), dev=(path,), clean=clean)
         found.setdefault(task, []).extend(read_sentences(task, [path], config))
     return found
+
+
+def check_tasks(dev: Dev, tasks: Sequence[str]) -> None:
+    """Fail unless there are dev trees of every task of a model, and of no other."""
+    if set(dev) != set(tasks):
+        raise UsageError(
+            f"expected dev trees of {' and '.join(tasks)}, found {' and '.join(sorted(dev))}",
+            where="--dev",
+            hint="give --dev TASK=FILE for each task that the model has",
+        )
 
 
 def dev_score(scorer: Scorer, task: SyntaxTask | DiscourseTask, dev: Sequence[Sentence]) -> float:

@@ -50,7 +50,7 @@ class DataConfig:
     - `repeat`: how often an epoch goes through the data
     - `metric`: how trees are scored: `collins` or `spmrl` for syntax
     - `test`: files that are looked at once, when the run is over, by the name of their set; in a
-      recipe also a path or a list, and then the set is called after their directory
+      recipe also a path or a list, and then a set is called after the directory of its files
     - `silver`: the sets whose trees were made by a parser; they are called silver in results
     """
 
@@ -78,6 +78,13 @@ class DataConfig:
                 _fail(f"{where}.portions", "names of sets of train", name)
             if not 0 < portion <= 1:
                 _fail(f"{where}.portions.{name}", "more than 0 and at most 1", portion)
+        every = {*map(set_name, (*self.train, *self.dev)), *self.test}
+        for name in self.silver:
+            if name not in every:
+                _fail(f"{where}.silver", f"names of sets ({', '.join(sorted(every))})", name)
+        for path in sum(self.test.values(), ()):
+            if path in self.train:
+                _fail(f"{where}.test", "files that are not trained on", path)
         if self.repeat < 1:
             _fail(f"{where}.repeat", "1 or more", self.repeat)
         wrong = "parseval" if where.endswith("syntax") else "spmrl"
@@ -324,7 +331,10 @@ def _with_test_named(data: Any) -> Any:
     paths = [test] if isinstance(test, str) else test
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
         return data
-    return {**data, "test": {set_name(paths[0]): paths} if paths else {}}
+    named: dict[str, list[str]] = {}
+    for path in paths:
+        named.setdefault(set_name(path), []).append(path)
+    return {**data, "test": named}
 
 
 def _choose_variant(table: dict[str, Any], settings: list[str]) -> None:

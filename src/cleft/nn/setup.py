@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
+from cleft.errors import RecipeError
 from cleft.nn.batches import Example, stable_seed
 from cleft.nn.checkpoint import build_network
 from cleft.nn.data import (
@@ -18,7 +19,7 @@ from cleft.nn.data import (
 )
 from cleft.nn.features import Featuriser
 from cleft.nn.network import Network
-from cleft.nn.recipe import Recipe
+from cleft.nn.recipe import DataConfig, Recipe
 from cleft.nn.vectors import read_vectors, start_from
 from cleft.nn.vocab import Vocabulary
 
@@ -38,6 +39,26 @@ class Materials:
     hashes: dict[str, str]
 
 
+def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[Sentence]) -> None:
+    """Fail where the files hold nothing of what the recipe asks for."""
+    where = f"data.{task}"
+    for genre in config.genres:
+        if not any(sentence.genre == genre for sentence in train):
+            raise RecipeError(
+                f"expected genres of the training files, found {genre!r}, which no sentence has",
+                where=f"{where}.genres",
+                hint="genres are the key 'genre' of JSON Lines",
+            )
+    if not train:
+        raise RecipeError("expected sentences to train on, found none", where=f"{where}.train")
+    if not dev and any(not is_blank(path) for path in config.dev):
+        raise RecipeError(
+            "expected sentences of the genres to choose by, found none",
+            where=f"{where}.dev",
+            hint="give a dev file that has them, or none at all",
+        )
+
+
 def prepare(recipe: Recipe) -> Materials:
     """Read the data, make the vocabulary and a network with seeded weights."""
     sentences, dev, hashes = {}, {}, {}
@@ -47,8 +68,12 @@ def prepare(recipe: Recipe) -> Materials:
         dev[task] = read_sentences(
             task, [path for path in config.dev if not is_blank(path)], config
         )
+        _check_read(task, config, sentences[task], dev[task])
         hashes.update({path: file_hash(path) for path in (*config.train, *config.dev)})
     network, vectors = recipe.network, None
+    if network.transformer:
+        weights = f"{network.transformer}/model.safetensors"
+        hashes[weights] = file_hash(weights)
     extra: list[str] = []
     if recipe.vocabulary.vectors:
         seen = {w.lower() for rows in sentences.values() for s in rows for w in s.words}

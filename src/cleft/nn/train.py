@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from lightning_fabric import Fabric
 from lightning_fabric.strategies.ddp import DDPStrategy
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 from torch import Tensor
 
 from cleft.errors import ModelError, RecipeError
@@ -52,9 +53,11 @@ def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, An
             strategy=strategy,
             precision=config.precision,
         )
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, MisconfigurationException) as error:
         raise RecipeError(
-            str(error), where="training.accelerator", hint="use one that this machine has"
+            str(error),
+            where="training.accelerator, training.devices",
+            hint="use what this machine has",
         ) from error
     fabric.launch()
     # Only the first process decides: the others may come when it has begun to write.
@@ -101,6 +104,7 @@ class Trainer:
         self.scorer = TorchScorer(self.network, materials.vocabulary, materials.featurise)
         self.epoch = self.step = self.done = 0  # `done` steps of the epoch
         self.best: dict[str, Any] = {}
+        self.earlier: list[dict[str, Any]] = []  # other [training] tables of the first steps
         self.seconds = 0.0
         self.interrupted = False
         self.steps = len(self.batches(0)) * self.config.epochs
@@ -219,7 +223,7 @@ class Trainer:
         """
         config, many = self.config, self.fabric.world_size
         weights = {"label": config.label_weight, "tag": config.tag_weight, "edu": config.edu_weight}
-        sums = [value.detach().double().cpu() for value, _ in losses.values()]
+        sums = [value.detach().cpu().double() for value, _ in losses.values()]
         counts = [float(count) for _, count in losses.values()]
         totals = torch.tensor([*sums, *counts, float(tokens)], dtype=torch.float64)
         if self._many:
@@ -299,6 +303,7 @@ class Trainer:
         summary = {
             "status": status,
             "recipe": self.recipe.to_table(),
+            **({"earlier": self.earlier} if self.earlier else {}),
             "seed": self.recipe.seed,
             "data": self.materials.hashes,
             "sentences": {task: len(rows) for task, rows in self.materials.train.items()},
@@ -333,7 +338,8 @@ class Trainer:
             "seconds": self.seconds + time.monotonic() - self.clock,
             "recipe": self.recipe.taught(),
             "data": self.materials.hashes,
-            "batch_tokens": self.recipe.training.batch_tokens,
+            "training": self.recipe.to_table()["training"],
+            "earlier": self.earlier,
         }
         save_checkpoint(self.directory.path, tensors, counters)
 
@@ -354,6 +360,10 @@ class Trainer:
                 tensor.copy_(begun[name])
         self.epoch, self.done, self.step = counters["epoch"], counters["done"], counters["step"]
         self.best, self.seconds = counters["best"], counters["seconds"]
+        self.earlier = counters.get("earlier", [])
+        before = counters.get("training", {})
+        if before and before != self.recipe.to_table()["training"]:
+            self.earlier.append({"until_step": self.step, "training": before})
         if self.fabric.is_global_zero:
             self.directory.rewind(self.step, self.epoch)
         self.progress.say(f"resumed at epoch {self.epoch + 1}, step {self.step}")
@@ -376,10 +386,11 @@ class Trainer:
                     hint="resume with the same data, or start anew in another --output",
                 )
         size = self.recipe.training.batch_tokens
-        if counters["done"] and counters.get("batch_tokens", size) != size:
+        begun = counters.get("training", {}).get("batch_tokens", size)
+        if counters["done"] and begun != size:
             # The batches that were taken already would be others than those left out now.
             raise RecipeError(
-                f"expected {counters['batch_tokens']}, as the epoch began, found {size}",
+                f"expected {begun}, as the epoch began, found {size}",
                 where="training.batch_tokens",
                 hint="change it when an epoch is over",
             )
@@ -392,8 +403,10 @@ class Trainer:
                 if f"{key}.{name}" in tensors
             }
             if state:
+                # A fused Adam has its count where its parameters are.
+                device = parameter.device if self.optimiser.defaults["fused"] else "cpu"
                 self.optimiser.state[parameter] = {
-                    key: value if key == "step" else value.to(parameter.device)
+                    key: value.to(device) if key == "step" else value.to(parameter)
                     for key, value in state.items()
                 }
 

@@ -59,5 +59,5 @@ def make_windows(
         mask=torch.from_numpy(mask.astype(np.int64)),
         source=torch.from_numpy(found.source),
         target=torch.from_numpy(np.repeat(np.concatenate(units), found.sizes)),
-        share=torch.from_numpy(np.repeat(1 / found.sizes, found.sizes)),
+        share=torch.from_numpy(np.repeat(1 / found.sizes, found.sizes).astype(np.float32)),
     )
