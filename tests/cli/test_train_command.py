@@ -72,7 +72,7 @@ def test_data_that_changed_since_the_run_began_is_refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("training.accelerator=abacus", "training.accelerator: "),
+        ("training.accelerator=abacus", "training.accelerator, training.devices: "),
         ("data.syntax.metric=parseval", "expected collins or spmrl, found 'parseval'"),
         ("training.patience=1", "training.patience: expected 0, or at least dev_every"),
     ],
