@@ -69,7 +69,9 @@ def test_a_newer_format_is_refused_before_anything_else(copy):
     (copy / "SHA256SUMS").unlink()
     path = copy / "config.json"
     path.write_text(json.dumps({"format": FORMAT + 1}))
-    with pytest.raises(ModelError, match=r"config\.json: the model's format is 2, newer.*newer cleft"):
+    with pytest.raises(
+        ModelError, match=r"config\.json: the model's format is 2, newer.*newer cleft"
+    ):
         load(copy)
 
 
