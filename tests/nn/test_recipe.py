@@ -200,3 +200,12 @@ def test_a_recipe_is_frozen():
     recipe = parse_recipe({"data": DATA})
     with pytest.raises(AttributeError):
         recipe.seed = 2  # type: ignore[misc]
+
+
+def test_only_a_decoder_without_history_can_explore():
+    data = {"syntax": {"train": "train.mrg"}}
+    with pytest.raises(RecipeError, match=r"training\.explore: expected 0, unless"):
+        parse_recipe({"data": data, "training": {"explore": 1.0}})
+    network = {"history": False, "span_scores": 8}
+    found = parse_recipe({"data": data, "network": network, "training": {"explore": 1.0}})
+    assert found.training.explore == 1.0

@@ -16,8 +16,7 @@ def memory() -> Memory:
     offsets = rng.standard_normal((len(LENGTHS), 1, WIDTH))
     for row, length in enumerate(LENGTHS):
         offsets[row, :, length + 1 :] = -np.inf
-    blank = np.zeros((len(LENGTHS), 2))
-    return Memory(blank, blank, keys, offsets, blank, blank, blank, blank, lengths=LENGTHS)
+    return Memory({"keys": keys, "offsets": offsets}, lengths=LENGTHS)
 
 
 def scores(group, queries):

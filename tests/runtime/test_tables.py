@@ -16,6 +16,12 @@ from tests.runtime.models import model
 FLOATS = st.floats(-1000, 1000, width=32)
 
 
+def test_a_row_too_small_for_a_scale_is_zeros():
+    values, scales = shrink(np.array([[1e-45, 0.0]], np.float32))
+    assert values.tolist() == [[0, 0]]
+    assert scales[0, 0] > 0
+
+
 @given(arrays(np.float32, array_shapes(min_dims=2, max_dims=2), elements=FLOATS))
 def test_no_number_is_off_by_more_than_half_a_step_of_its_row(matrix):
     table = Table(*shrink(matrix))

@@ -35,6 +35,10 @@ class NetworkConfig:
     - `casing_size`: an embedding of a word's casing, for an uncased transformer; 0 for none
     - `span_input`: `mlps` (two MLPs side by side) or `linear` (W₁h_i + W₂h_j)
     - `history`: whether the decoder remembers earlier splits
+    - `span_scores`: the width of a biaffine score of spans that the pointer adds for both halves
+      of a split; 0 for none (the paper's)
+    - `pointer_range`: whether the pointer's softmax runs over all boundaries of the `sentence`
+      (the paper's) or over those at which the `span` may be split
     - `tags`: whether there is a part-of-speech head
     - `edu_boundaries`: an auxiliary head that marks EDU boundaries: `none`, `loss`, or
       `pointer`, where the decoder and the pointer also see what it says
@@ -70,6 +74,8 @@ class NetworkConfig:
     decoder_hidden: int = 800
     history: bool = True
     pointer_size: int = 500
+    pointer_range: Literal["sentence", "span"] = "sentence"
+    span_scores: int = 0
     label_size: int = 100
     tags: bool = False
     tag_size: int = 100
@@ -108,7 +114,7 @@ class NetworkConfig:
 
     def _check_numbers(self) -> None:
         at_least = {"word_size": 0, "char_size": 0, "char_hidden": 0, "encoder_layers": 0}
-        at_least |= {"casing_size": 0, "transformer_depth": 0}
+        at_least |= {"casing_size": 0, "transformer_depth": 0, "span_scores": 0}
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool):

@@ -230,6 +230,7 @@ def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
         dummy=config.dummy,
         decoder_layers=config.decoder_layers,
         history=config.history,
+        pointer_range=config.pointer_range,
         forms=config.forms,
         char_limit=config.char_limit if encoder.chars is not None else 0,
         has_words=encoder.words is not None,

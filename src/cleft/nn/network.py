@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cleft.nn.batches import Batch
+from cleft.nn.chart import GoldSpans, explore_loss
 from cleft.nn.config import NetworkConfig
 from cleft.nn.encoders import Encoder, Encoding
-from cleft.nn.heads import SplitHead
+from cleft.nn.heads import Boundaries, SplitHead
 from cleft.nn.layers import Mlp
 from cleft.nn.vocab import Vocabulary
 
@@ -62,28 +63,38 @@ class Network(nn.Module):
         assert isinstance(head, SplitHead)
         return head
 
-    def forward(self, ask: Callable[[], Batch]) -> Losses:
+    def forward(self, ask: Callable[[], Batch], explore: float = 0.0) -> Losses:
         """The terms of the loss of the batch that `ask` returns.
 
         Fabric copies a dataclass tensor by tensor, or refuses it; a function
         it passes on as it is.
         """
-        return self.losses(ask())
+        return self.losses(ask(), explore)
 
-    def losses(self, batch: Batch) -> Losses:
-        """The terms of the loss of a batch of one task's gold trees."""
+    def losses(self, batch: Batch, explore: float = 0.0) -> Losses:
+        """The terms of the loss of a batch of one task's gold trees.
+
+        `explore` wrong spans are learnt from for every right one.
+        """
         encoding: Encoding = self.encoder(batch.inputs)
         head = self.head(batch.task)
-        scores, logits = head(encoding, batch.left, batch.right)
-        losses: Losses = {"split": (_cross_entropy(scores, batch.split), batch.counts["split"])}
+        known: Boundaries = head(encoding)
+        scores = head.scores(known, batch.left, batch.right)
+        count = batch.counts["split"]
+        losses: Losses = {"split": (_cross_entropy(scores, batch.split), count)}
         left, right = head.labels.remember(encoding.boundaries)
         named = head.labels(left, right, batch.rows, batch.items)
         losses["label"] = (_cross_entropy(named, batch.labels), batch.counts["label"])
         if self.tagger is not None and batch.tags is not None:
             tags = self.tagger(encoding.boundaries)
             losses["tag"] = (_cross_entropy(tags, batch.tags), batch.counts["tag"])
-        if logits is not None and batch.edus is not None:
-            losses["edu"] = (_binary(logits, batch.edus), batch.counts["edu"])
+        if known.marks is not None and batch.edus is not None:
+            losses["edu"] = (_binary(known.marks, batch.edus), batch.counts["edu"])
+        if known.spans is not None:
+            gold = GoldSpans.of(batch, stops=head.stops)
+            losses["span"] = (gold.loss(known.spans), count)
+            if explore:
+                losses["explore"] = (explore_loss(head, known, gold, explore), count)
         return losses
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cleft.nn.decoders import Decoder, Recurrent
 from cleft.nn.heads import BoundaryMarker, SpanLabels, SplitHead, SplitLabels
 from cleft.nn.layers import Biaffine, Lstm, Mlp
 from cleft.nn.network import Tagger
@@ -46,13 +47,18 @@ def memory_graph(head: SplitHead, size: int, *, int8: bool = False) -> bytes:
     shape = graph.op("Shape", real)
     marks = "" if head.marker is None else _marks(graph, x, real, shape, head.marker)
     seen = marks if head.span.marks else ""
-    left, right = _span_gates(graph, x, seen, head)
+    first, bias = _first_layer(head.decoder)
+    left, right = _span_parts(graph, x, seen, head, first, bias)
+    start = graph.linear(summary, array(head.decoder.start.weight), array(head.decoder.start.bias))
+    if isinstance(head.decoder, Recurrent):
+        graph.output("cell", start)
+        graph.output("hidden", graph.op("Tanh", start))
+    else:
+        owner = graph.input("owner", INT, ["boundaries"])
+        left = graph.op("Add", left, graph.gather(start, owner))
     graph.output("left_gates", left)
     graph.output("right_gates", right)
     _keys(graph, x, seen, real, head)
-    cell = graph.linear(summary, array(head.start.weight), array(head.start.bias))
-    graph.output("cell", cell)
-    graph.output("hidden", graph.op("Tanh", cell))
     for name, value in zip(("label_left", "label_right"), _label_ends(graph, x, head), strict=True):
         graph.output(name, value)
     if marks:
@@ -71,11 +77,20 @@ def _weights(linear: object) -> tuple[Array, Array]:
     return array(linear.weight), array(linear.bias)  # type: ignore[attr-defined]
 
 
-def _span_gates(graph: Graph, x: str, marks: str, head: SplitHead) -> tuple[str, str]:
-    """Each end's share of the gates of the decoder's first layer; the bias is in the right's."""
-    span, layer = head.span, head.layers[0]
-    assert isinstance(layer, Lstm)
-    weight, bias = _gates(array(layer.weight_in)), _gates(array(layer.bias))
+def _first_layer(decoder: Decoder) -> tuple[Array, Array]:
+    """The decoder's first map of a span, and what is added to it in every span."""
+    if isinstance(decoder, Recurrent):
+        layer = decoder.lstms()[0]
+        return _gates(array(layer.weight_in)), _gates(array(layer.bias))
+    weight = array(decoder.input.weight)
+    return weight, np.zeros(len(weight), np.float32)
+
+
+def _span_parts(
+    graph: Graph, x: str, marks: str, head: SplitHead, weight: Array, bias: Array
+) -> tuple[str, str]:
+    """Each end's share of the decoder's first layer; the bias is in the right's."""
+    span = head.span
     if span.beside:
         assert isinstance(span.left, Mlp)
         assert isinstance(span.right, Mlp)
@@ -99,18 +114,28 @@ def _span_gates(graph: Graph, x: str, marks: str, head: SplitHead) -> tuple[str,
 
 
 def _keys(graph: Graph, x: str, marks: str, real: str, head: SplitHead) -> None:
-    """Keys (sentences, pointer, n + 1) and offsets (sentences, 1, n + 1)."""
-    pointer = head.pointer
-    x = _mlp(graph, x, pointer.boundary)
+    """Keys (sentences, pointer + 2·span scores, n + 1) and offsets (sentences, 1, n + 1)."""
+    pointer, scores = head.pointer, head.span_scores
+    inner = _mlp(graph, x, pointer.boundary)
     weight, offset = array(pointer.weight), array(pointer.offset)
     width = weight.shape[0]
-    keys = graph.linear(x, weight[:, :width])
-    offsets = graph.op("MatMul", x, graph.floats(offset[:width, None]))
+    keys = graph.linear(inner, weight[:, :width])
+    offsets = graph.op("MatMul", inner, graph.floats(offset[:width, None]))
     if marks:
         flat = graph.reshape(marks, -1, 1)
         keys = graph.op("Add", keys, graph.op("MatMul", flat, graph.floats(weight[:, width:].T)))
         offsets = graph.op("Add", offsets, graph.op("Mul", flat, graph.floats(offset[width:])))
-    sides = graph.op("Concat", graph.op("Shape", real), graph.numbers(width), axis=0)
+    if scores is not None:
+        left, right = _mlp(graph, x, scores.left), _mlp(graph, x, scores.right)
+        pair = array(scores.weight)
+        graph.output("left_query", graph.linear(left, pair.T))
+        graph.output("right_query", graph.linear(right, pair))
+        keys = graph.op("Concat", keys, right, left, axis=1)
+        for end, own in ((right, scores.right_offset), (left, scores.left_offset)):
+            share = graph.op("MatMul", end, graph.floats(array(own)[:, None]))
+            offsets = graph.op("Add", offsets, share)
+    size = head.key_size
+    sides = graph.op("Concat", graph.op("Shape", real), graph.numbers(size), axis=0)
     keys = graph.op("Transpose", graph.op("Reshape", keys, sides), perm=[0, 2, 1])
     graph.output("keys", keys)
     offsets = graph.op("Reshape", offsets, graph.op("Shape", real))
@@ -139,28 +164,68 @@ def step_graph(head: SplitHead, *, int8: bool = False) -> bytes:
     (sentences, most hypotheses) are the rows of each sentence, any row where
     there are fewer; `places` (rows) say where in `slots` a row stands.
     """
-    hidden, width = head.config.decoder_hidden, head.config.pointer_size
+    decoder, size = head.decoder, len(_first_layer(head.decoder)[0])
     graph = Graph("step", int8=int8)
-    gates = [graph.input(f"{side}_gates", FLOAT, ["boundaries", 4 * hidden]) for side in SIDES]
+    parts = [graph.input(f"{side}_gates", FLOAT, ["boundaries", size]) for side in SIDES]
     ends = [graph.input(side, INT, ["rows"]) for side in SIDES]
-    keys = graph.input("keys", FLOAT, ["sentences", width, "width"])
+    keys = graph.input("keys", FLOAT, ["sentences", head.key_size, "width"])
     offsets = graph.input("offsets", FLOAT, ["sentences", 1, "width"])
     slots = graph.input("slots", INT, ["sentences", "most"])
     places = graph.input("places", INT, ["rows"])
-    x = graph.op("Add", *(graph.gather(*pair) for pair in zip(gates, ends, strict=True)))
+    x = graph.op("Add", *(graph.gather(*pair) for pair in zip(parts, ends, strict=True)))
+    recurrent = isinstance(decoder, Recurrent)
+    known = _recurrent(graph, x, decoder) if recurrent else _feedforward(graph, x, decoder)
+    # A state of an LSTM is never beyond 1; other layers have no such bound.
+    query = _mlp(graph, known, head.pointer.state, bound=1.0 if recurrent else None)
+    if head.span_scores is not None:
+        width = head.config.span_scores
+        more = [graph.input(f"{side}_query", FLOAT, ["boundaries", width]) for side in SIDES]
+        more = [graph.gather(*pair) for pair in zip(more, ends, strict=True)]
+        query = graph.op("Concat", query, *more, axis=1)
+    scores = graph.op("MatMul", graph.gather(query, slots), keys)
+    scores = graph.op("Add", scores, offsets)  # (sentences, most, n + 1)
+    flat = graph.op("Reshape", scores, _flat_shape(graph, scores))
+    chosen = graph.gather(flat, places)
+    if head.config.pointer_range == "span":
+        chosen = _inside(graph, chosen)
+    graph.output("log_probs", graph.op("LogSoftmax", chosen, axis=-1))
+    return graph.to_bytes()
+
+
+def _inside(graph: Graph, scores: str) -> str:
+    """The scores (rows, n + 1) with -inf outside each row's span.
+
+    `after` and `before` (rows) are the boundaries that enclose the legal ones.
+    """
+    ends = [graph.input(name, INT, ["rows"]) for name in ("after", "before")]
+    after, before = (graph.op("Unsqueeze", end, graph.numbers(1)) for end in ends)
+    last = graph.slice(graph.op("Shape", scores), 0, 1, 2)
+    width = graph.op("Squeeze", last, graph.numbers(0))
+    zero, one = graph.constant(np.int64(0)), graph.constant(np.int64(1))
+    places = graph.op("Range", zero, width, one)
+    legal = graph.op("And", graph.op("Greater", places, after), graph.op("Less", places, before))
+    return graph.op("Where", legal, scores, graph.floats(-np.inf))
+
+
+def _feedforward(graph: Graph, x: str, decoder: Decoder) -> str:
+    """What a decoder without history knows of spans."""
+    x = graph.leaky(x)
+    for layer in decoder.layers:
+        assert isinstance(layer, Mlp)
+        x = _mlp(graph, x, layer)
+    return x
+
+
+def _recurrent(graph: Graph, x: str, decoder: Decoder) -> str:
+    """The states of a decoder's last layer after one step."""
+    assert isinstance(decoder, Recurrent)
     above = ""
-    for number, layer in enumerate(head.layers):
-        assert isinstance(layer, Lstm)
+    for number, layer in enumerate(decoder.lstms()):
         if number:
             weight, bias = _gates(array(layer.weight_in)), _gates(array(layer.bias))
             x = graph.linear(above, weight, bias, bound=1.0)
         above = _lstm_step(graph, x, layer, number)
-    query = _mlp(graph, above, head.pointer.state, bound=1.0)
-    scores = graph.op("MatMul", graph.gather(query, slots), keys)
-    scores = graph.op("Add", scores, offsets)  # (sentences, most, n + 1)
-    flat = graph.op("Reshape", scores, _flat_shape(graph, scores))
-    graph.output("log_probs", graph.op("LogSoftmax", graph.gather(flat, places), axis=-1))
-    return graph.to_bytes()
+    return above
 
 
 SIDES = ("left", "right")

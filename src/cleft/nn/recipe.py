@@ -141,6 +141,8 @@ class TrainingConfig:
     - `cycles`: the epochs are cut into so many equal parts that go through the schedule anew,
       each at half the rates of the one before
     - `encoder_learning_rate`: for a transformer that is fine-tuned
+    - `span_weight`: weight of the loss of span scores over all spans, where the network has them
+    - `explore`: wrong spans to learn from for every right one, where the decoder has no history
     - `patience`: stop after so many epochs without a better dev score; 0 never
     - `average`: evaluate a running average of the weights that forgets by this factor; 0 for none
     - `threads`: CPU threads of each process; 0 leaves PyTorch's choice
@@ -163,6 +165,8 @@ class TrainingConfig:
     label_weight: float = 1.0
     tag_weight: float = 1.0
     edu_weight: float = 1.0
+    span_weight: float = 1.0
+    explore: float = 0.0
     average: float = 0.0
     patience: int = 0
     beam: int = 1
@@ -227,6 +231,10 @@ class Recipe:
             config.check(f"data.{task}")
         if self.seed < 0:
             _fail("seed", "0 or more", self.seed)
+        network, explore = self.network, self.training.explore
+        if explore and (network.history or not network.span_scores):
+            needs = "0, unless network.history is false and network.span_scores above 0"
+            _fail("training.explore", needs, explore)
 
     def taught(self) -> dict[str, Any]:
         """What a model depends on besides its training: the same when a run is resumed."""

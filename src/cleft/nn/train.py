@@ -194,7 +194,7 @@ class Trainer:
         factor = learning_rate_factor(self.config, self.step, self.steps)
         for group in self.optimiser.param_groups:
             group["lr"] = group["base"] * factor
-        loss, terms = self._weigh(self.model(lambda: batch), batch.tokens)
+        loss, terms = self._weigh(self.model(lambda: batch, self.config.explore), batch.tokens)
         if not math.isfinite(terms["loss"]):
             raise ModelError(
                 f"the loss is {terms['loss']}",
@@ -222,7 +222,12 @@ class Trainer:
         over processes, so the loss is multiplied by their number.
         """
         config, many = self.config, self.fabric.world_size
-        weights = {"label": config.label_weight, "tag": config.tag_weight, "edu": config.edu_weight}
+        weights = {
+            "label": config.label_weight,
+            "tag": config.tag_weight,
+            "edu": config.edu_weight,
+            "span": config.span_weight,
+        }
         sums = [value.detach().cpu().double() for value, _ in losses.values()]
         counts = [float(count) for _, count in losses.values()]
         totals = torch.tensor([*sums, *counts, float(tokens)], dtype=torch.float64)

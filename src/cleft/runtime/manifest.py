@@ -9,7 +9,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from cleft.errors import ModelError
 from cleft.runtime.wordpiece import WordPiece
@@ -26,6 +26,8 @@ MOST = 10_000_000
 
 TASKS = ("syntax", "discourse")
 CONFIG = "config.json"
+
+PointerRange = Literal["sentence", "span"]
 
 T = TypeVar("T")
 
@@ -165,6 +167,7 @@ class Manifest:
     dummy: Dummy = "one"
     decoder_layers: int = 1
     history: bool = True
+    pointer_range: PointerRange = "sentence"
     forms: str = "given"
     char_limit: int = 0
     has_words: bool = False
@@ -222,6 +225,9 @@ class Manifest:
             dummy=_choice(table, "dummy", get_args(Dummy)),
             decoder_layers=_positive(table, "decoder_layers", most=100),
             history=_get(table, "history", bool, "true or false"),
+            pointer_range=_choice(
+                {"pointer_range": "sentence", **table}, "pointer_range", get_args(PointerRange)
+            ),
             forms=_choice({"forms": "given", **table}, "forms", ("given", "plain")),
             char_limit=_positive(table, "char_limit", least=0),
             has_words=_get(table, "has_words", bool, "true or false"),

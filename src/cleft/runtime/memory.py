@@ -7,7 +7,7 @@ the product when they are enough: leaving costs a copy of the keys that stay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,35 +35,25 @@ class Group:
 
 
 class Memory:
-    """The results of a head's memory graph, in its order."""
+    """The results of a head's memory graph, by name, and where each sentence's rows begin.
+
+    `left_gates` and `right_gates` (boundaries, decoder) are what boundaries give to the decoder
+    as ends of a span, `keys` (sentences, pointer, n + 1) and `offsets` (sentences, 1, n + 1)
+    what the pointer compares with; the rest is there as the head has it.
+    """
 
     def __init__(
-        self,
-        left_gates: Floats,
-        right_gates: Floats,
-        keys: Floats,
-        offsets: Floats,
-        cell: Floats,
-        hidden: Floats,
-        label_left: Floats,
-        label_right: Floats,
-        marks: Floats | None = None,
-        *,
-        lengths: Sequence[int],
-        first: Ints | None = None,
+        self, parts: Mapping[str, Floats], *, lengths: Sequence[int], first: Ints | None = None
     ) -> None:
-        self.left_gates, self.right_gates = left_gates, right_gates  # (boundaries, 4 · hidden)
-        self.keys, self.offsets = keys, offsets
-        self.cell, self.hidden = cell, hidden  # (sentences, hidden)
-        self.label_left, self.label_right = label_left, label_right  # (boundaries, label)
-        self.marks = marks  # (sentences, n + 1), of a head that has them
-        self.width = keys.shape[2]
+        self.parts = parts
+        self.keys, self.offsets = parts["keys"], parts["offsets"]
+        self.width = self.keys.shape[2]
         self.lengths = np.asarray(lengths)
         # Where each sentence's boundaries begin among the rows of gates and labels.
-        self.first = np.arange(len(keys)) * self.width if first is None else first
-        self._here = np.arange(len(keys))
-        self._kept = keys, offsets
-        self._last = Group(keys, offsets, self._here[:, None], self._here)
+        self.first = np.arange(len(self.keys)) * self.width if first is None else first
+        self._here = np.arange(len(self.keys))
+        self._kept = self.keys, self.offsets
+        self._last = Group(self.keys, self.offsets, self._here[:, None], self._here)
 
     def group(self, rows: Ints) -> Group:
         """The hypotheses of these sentences, one a row, in any order."""

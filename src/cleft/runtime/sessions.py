@@ -31,20 +31,21 @@ class Sessions:
         self.directory = directory
         self.threads = threads
         self._open: dict[str, Any] = {}
+        self._names: dict[str, list[str]] = {}
         self._lock = threading.Lock()
         renew_after_fork(self)
 
-    def run(self, name: str, inputs: Mapping[str, Array]) -> list[Array]:
-        """All results of a graph, in its order."""
+    def run(self, name: str, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """All results of a graph, by name."""
         session = self._open.get(name) or self._start(name)
         try:
-            found: list[Array] = session.run(None, inputs)
+            found: list[Array] = session.run(self._names[name], inputs)
         except Exception as error:  # ONNX Runtime has no one class for its errors
             raise ModelError(
                 f"the graph {name} failed: {str(error)[:200]}",
                 hint="the sentence may be too long for the memory here; else verify the model",
             ) from error
-        return found
+        return dict(zip(self._names[name], found, strict=True))
 
     def inputs(self, name: str) -> frozenset[str]:
         """The names of what a graph is given."""
@@ -54,7 +55,9 @@ class Sessions:
     def _start(self, name: str) -> Any:
         with self._lock:
             if name not in self._open:
-                self._open[name] = self._make(f"{name}.onnx")
+                session = self._make(f"{name}.onnx")
+                self._names[name] = [each.name for each in session.get_outputs()]
+                self._open[name] = session
             return self._open[name]
 
     def _make(self, file: str) -> Any:

@@ -13,6 +13,9 @@ __all__ = ["Table", "shrink"]
 
 STEPS = 127
 
+SMALLEST = 1e-30
+"""Rows below this are zeros: the scale of a smaller one would not be a number of 32 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -45,5 +48,5 @@ def shrink(matrix: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
     ([[127, -64], [0, 0]], [1.0, -0.5])
     """
     most = np.abs(matrix).max(axis=1, keepdims=True)
-    scales = (np.where(most > 0, most, 1) / STEPS).astype(np.float32)
+    scales = (np.maximum(most, SMALLEST) / STEPS).astype(np.float32)
     return np.rint(matrix / scales).astype(np.int8), scales

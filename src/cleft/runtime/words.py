@@ -127,7 +127,7 @@ class WordVectors:
             for number, row in enumerate(chars):
                 grid[number, : len(row)] = row
             inputs: dict[str, Array] = {"chars": np.ascontiguousarray(grid.T), "lengths": lengths}
-            parts += self._sessions.run("chars", inputs)
+            parts.append(self._sessions.run("chars", inputs)["vectors"])
         if self._table is not None:
             parts.append(self._table[numbers])
         made: Floats = np.concatenate(parts, axis=1, dtype=np.float32)

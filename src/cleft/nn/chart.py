@@ -1,0 +1,112 @@
+"""Losses over all spans of a sentence, not only those on the way of its gold tree.
+
+- `GoldSpans.loss`: is this span in the tree? Asked of every span.
+- `explore_loss`: where should a span be split that is not in the tree, but that a
+  search may reach by a mistake? Every boundary that divides no gold span inside it is right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from cleft.nn.batches import Batch
+from cleft.nn.heads import Boundaries, SplitHead
+
+__all__ = ["GoldSpans", "explore_loss"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldSpans:
+    """The spans of a batch of binary gold trees.
+
+    - `inside` (batch, n + 1, n + 1): true where left < right, both in the sentence
+    - `member` (batch, n + 1, n + 1): true for the spans of the tree
+    - `leaves` (batch, n + 1): true where a leaf of the tree ends or begins
+    """
+
+    inside: Tensor
+    member: Tensor
+    leaves: Tensor
+    stops: bool
+
+    @classmethod
+    def of(cls, batch: Batch, *, stops: bool) -> GoldSpans:
+        """The spans of a batch: what is split, and what that makes."""
+        lengths = batch.inputs.lengths
+        width = int(batch.inputs.words.shape[1]) - 1
+        places = torch.arange(width, device=lengths.device)
+        real = places <= lengths.unsqueeze(1)  # (batch, n + 1)
+        inside = real.unsqueeze(1) & real.unsqueeze(2) & (places > places.unsqueeze(1))
+        member = torch.zeros_like(inside)
+        row, step = torch.nonzero(batch.split >= 0, as_tuple=True)
+        left, split, right = (x[row, step] for x in (batch.left, batch.split, batch.right))
+        member[row, left, right] = True
+        member[row, left, split] = True
+        member[row, split, right] = True  # a stop has split == right, which is no span
+        member &= inside
+        leaves = member.any(1) | member.any(2) if stops else real
+        return cls(inside=inside, member=member, leaves=leaves, stops=stops)
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """The summed binary loss of logits (batch, n + 1, n + 1).
+
+        Without stops every span of one unit is in every tree, so it says nothing.
+        """
+        asked = self.inside if self.stops else self.inside.triu(2)
+        losses = functional.binary_cross_entropy_with_logits(
+            logits, self.member.to(logits.dtype), reduction="none"
+        )
+        return losses[asked].sum()
+
+    def right_splits(self, rows: Tensor, left: Tensor, right: Tensor) -> Tensor:
+        """The right boundaries (spans, n + 1) of some spans (spans).
+
+        A boundary is right if a leaf ends there and no span of the tree that lies
+        whole inside is divided by it. A span in which no leaf ends is left whole.
+        """
+        places = torch.arange(self.leaves.shape[1], device=left.device)
+        within = (places > left.unsqueeze(1)) & (places < right.unsqueeze(1))
+        found = within & self.leaves[rows]
+        row, gold_left, gold_right = torch.nonzero(self.member, as_tuple=True)
+        same = row.unsqueeze(0) == rows.unsqueeze(1)  # (spans, gold)
+        held = same & (gold_left >= left.unsqueeze(1)) & (gold_right <= right.unsqueeze(1))
+        held &= (gold_left > left.unsqueeze(1)) | (gold_right < right.unsqueeze(1))
+        divided = (places > gold_left.unsqueeze(1)) & (places < gold_right.unsqueeze(1))
+        crossed = held.float() @ divided.float() > 0  # (spans, n + 1)
+        found &= ~crossed
+        whole = ~found.any(1)
+        found[whole, right[whole]] = True
+        return found
+
+
+def explore_loss(head: SplitHead, known: Boundaries, gold: GoldSpans, share: float) -> Tensor:
+    """The summed loss of splitting wrong spans, drawn by how likely the head thinks them."""
+    assert known.spans is not None
+    left, right, drawn = _draw(known.spans.detach(), gold, share)
+    scores = head.scores(known, left, right)
+    row, step = torch.nonzero(drawn, as_tuple=True)
+    targets = gold.right_splits(row, left[row, step], right[row, step])
+    mine = scores[row, step].float()
+    some = torch.logsumexp(mine.masked_fill(~targets, float("-inf")), -1)
+    return (torch.logsumexp(mine, -1) - some).sum()
+
+
+def _draw(logits: Tensor, gold: GoldSpans, share: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Ends of wrong spans (batch, drawn), and which of them are there."""
+    # A span of two units without stops can only be split in one way.
+    wrong = (gold.inside & ~gold.member).triu(2 if gold.stops else 3)
+    chance = functional.logsigmoid(logits)
+    noise = -torch.log(-torch.log(torch.rand_like(chance).clamp(1e-9, 1 - 1e-7)))
+    keys = (chance + noise).masked_fill(~wrong, float("-inf")).flatten(1)
+    width = logits.shape[-1]
+    count = max(1, min(round(share * (width - 2)), keys.shape[1]))
+    best, places = keys.topk(count, dim=1)
+    drawn = best > float("-inf")
+    zero = torch.zeros_like(places)
+    left = torch.where(drawn, places // width, zero)
+    right = torch.where(drawn, places % width, zero)
+    return left, right, drawn
