@@ -3,8 +3,7 @@
 Search, training, runtime and server know a task only by this: `legal` gives
 the boundaries at which a span may be split, `labelled` lists what the label
 classifier must name, `derive` and `build` go from a tree to its decisions and
-back. Decisions are in depth-first order, left before right; `order` is that in
-which a model makes them.
+back. Decisions are in depth-first order, left before right.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Protocol, TypeVar
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import TreeShapeError
-from cleft.order import Order
 from cleft.span import Span, Split
 from cleft.tree import (
     DUMMY,
@@ -64,11 +62,6 @@ class Task(Protocol[Labelled_co]):
     @property
     def name(self) -> str:
         """`syntax` or `discourse`."""
-        ...
-
-    @property
-    def order(self) -> Order:
-        """The order in which a model splits the spans."""
         ...
 
     def legal(self, span: Span) -> range:
@@ -130,7 +123,6 @@ class SyntaxTask:
 
     branching: Branching = "right"
     dummy: Dummy = "one"
-    order: Order = "depth-first"
 
     @property
     def name(self) -> str:
@@ -257,8 +249,6 @@ class DiscourseTask:
     >>> DISCOURSE.build(derivation, "a b c d".split()) == tree
     True
     """
-
-    order: Order = "depth-first"
 
     @property
     def name(self) -> str:

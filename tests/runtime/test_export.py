@@ -237,12 +237,3 @@ def test_discourse_is_compared_by_its_relations():
     gold = [Sentence(words=("rain", "fell", ",", "so", "she", "left"), tree=found[0].tree)]
     scores = refuse_loss(scorer, scorer, SYNTAX, {"discourse": gold}, "model")
     assert scores["discourse"]["fp32"] == scores["discourse"]["int8"]
-
-
-def test_a_breadth_first_model_is_refused(tmp_path, monkeypatch):
-    scorer = torch_scorer("lstm")
-    config = replace(scorer.network.config, order="breadth-first")
-    monkeypatch.setattr(scorer.network, "config", config)
-    with pytest.raises(ModelError, match="splits breadth-first, and the runtime only depth-first"):
-        export_scorer(scorer, tmp_path / "out")
-    assert not (tmp_path / "out").exists()

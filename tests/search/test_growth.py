@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from cleft.evidence import Evidence
-from cleft.order import breadth_first
 from cleft.search import SearchOptions, search
 from cleft.search.growth import Plan, grow_tree, spans_of
-from cleft.search.record import in_tree_order
 from cleft.span import Split
 from cleft.tasks import SYNTAX, Derivation
 
@@ -84,9 +82,3 @@ def test_evidence_can_be_replaced() -> None:
     [[parse]] = search(ToyScorer(3), [sentence(4)], SYNTAX)
     parse.tree.evidence = None
     assert parse.tree.evidence is parse.tree.probability is None
-
-
-def test_splits_made_level_by_level_come_back_depth_first() -> None:
-    made = splits_of(random.Random(1), 0, 9)
-    table = np.array(breadth_first(made), np.intp)
-    assert in_tree_order(table, "breadth-first").tolist() == [list(split) for split in made]

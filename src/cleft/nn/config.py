@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from cleft.errors import RecipeError
 from cleft.nn.tables import from_table
-from cleft.order import Order
 from cleft.tree import Branching, Dummy
 
 __all__ = ["NetworkConfig"]
@@ -43,7 +42,6 @@ class NetworkConfig:
     - `edu_boundaries`: an auxiliary head that marks EDU boundaries: `none`, `loss`, or
       `pointer`, where the decoder and the pointer also see what it says
     - `branching`, `dummy`: how syntactic trees are made binary
-    - `order`: whether spans are split `depth-first` (the paper's) or `breadth-first`
 
     >>> NetworkConfig(encoder_hidden=200).boundary_size
     400
@@ -88,7 +86,6 @@ class NetworkConfig:
     recurrent_dropout: float = 0.0
     branching: Branching = "left"
     dummy: Dummy = "parent"
-    order: Order = "depth-first"
 
     def __post_init__(self) -> None:
         """Check every value; the message names the key."""

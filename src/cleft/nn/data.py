@@ -26,7 +26,6 @@ from cleft.nn.batches import Example
 from cleft.nn.config import NetworkConfig
 from cleft.nn.recipe import DataConfig, set_name
 from cleft.nn.vocab import Vocabulary
-from cleft.order import breadth_first
 from cleft.runtime.forms import plain_form
 from cleft.tasks import Derivation, DiscourseTask, SyntaxTask
 from cleft.tree import Tree
@@ -85,18 +84,18 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
 
 
 def task_of(name: str, config: NetworkConfig) -> SyntaxTask | DiscourseTask:
-    """The task with the binarisation and the order that a network is made for."""
-    return _syntax(config) if name == "syntax" else DiscourseTask(order=config.order)
+    """The task with the binarisation that a network is made for."""
+    return _syntax(config) if name == "syntax" else DiscourseTask()
 
 
 def _syntax(config: NetworkConfig) -> SyntaxTask:
-    return SyntaxTask(branching=config.branching, dummy=config.dummy, order=config.order)
+    return SyntaxTask(branching=config.branching, dummy=config.dummy)
 
 
 def _derive(sentence: Sentence, config: NetworkConfig) -> Derivation:
     if isinstance(sentence.tree, Tree):
         return _syntax(config).derive(sentence.tree)
-    return DiscourseTask(order=config.order).derive(sentence.tree)
+    return DiscourseTask().derive(sentence.tree)
 
 
 def make_vocabulary(
@@ -159,8 +158,6 @@ def _example(
         edus[[edu.span.right for edu in sentence.tree.edus]] = 1
         edus[[0, length]] = -1
     numbers = _numbers([labels.get(label, -1) for label in derivation.labels])
-    if config.order == "breadth-first":  # of the decoder's steps; labels stay where they are
-        splits = np.array(breadth_first(derivation.splits), dtype=np.int64).reshape(-1, 3)
     return Example(
         task=task,
         words=sentence.words,

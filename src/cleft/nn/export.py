@@ -91,12 +91,6 @@ def export_scorer(
 ) -> Path:
     """Export a network that is in memory."""
     options = options or ExportOptions()
-    if scorer.network.config.order != "depth-first":
-        raise ModelError(
-            "the model splits breadth-first, and the runtime only depth-first",
-            where=options.about.get("name", "network.order"),
-            hint="train it with network.order = 'depth-first'",
-        )
     folder = Path(target).expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(

@@ -17,7 +17,7 @@ from cleft.search.decode import Candidate, Decoder
 from cleft.search.growth import Plan, grow_tree, spans_of
 from cleft.search.labels import Labels, choose_labels, runners_up
 from cleft.search.options import SearchOptions
-from cleft.search.record import Record, TagNotes, in_tree_order
+from cleft.search.record import Record, TagNotes
 from cleft.search.results import Parse, Step
 from cleft.span import Split
 from cleft.tasks import DiscourseTask, SyntaxTask
@@ -86,7 +86,6 @@ def assemble(
     records = [
         Record(
             length=len(batch.words[candidate.sentence]),
-            order=task.order,
             stops=isinstance(task, DiscourseTask),
             decisions=candidate.decisions,
             labels=labels.of(items.ends[number], items.ends[number + 1]),
@@ -118,7 +117,7 @@ def assemble(
 def _items(
     decoder: Decoder, task: SyntaxTask | DiscourseTask, candidates: Sequence[Candidate]
 ) -> Items:
-    made = [in_tree_order(each.decisions.table, task.order) for each in candidates]
+    made = [each.decisions.table for each in candidates]
     if isinstance(task, SyntaxTask):
         lengths = [int(decoder.lengths[each.sentence]) for each in candidates]
         spans = spans_of(lengths, made)
@@ -134,9 +133,7 @@ def _syntax_trees(
     if not records:
         return []
     lengths = [record.length for record in records]
-    spans = spans_of(
-        lengths, [in_tree_order(record.decisions.table, record.order) for record in records]
-    )
+    spans = spans_of(lengths, [record.decisions.table for record in records])
     labels = np.concatenate([record.labels.numbers for record in records])
     plan = Plan.of(lengths, spans, labels, records[0].labels.names)
     return [

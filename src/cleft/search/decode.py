@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cleft.order import Order
 from cleft.scorer import Encoded, Floats, Ints, Scorer, State
 from cleft.search.beam import Beam, advance, first_of_sentence
-from cleft.search.breadth import make_history
 from cleft.search.constraints import LOWEST, Masks
-from cleft.search.history import Decisions, Scores
+from cleft.search.history import Decisions, History, Scores
 from cleft.search.marks import Marks
 from cleft.span import Span
 
@@ -72,7 +70,6 @@ class Decoder:
         masks: Masks,
         statistics: Statistics,
         marks: Marks | None = None,
-        order: Order = "depth-first",
     ) -> None:
         self.scorer = scorer
         self.encoded = encoded
@@ -80,16 +77,15 @@ class Decoder:
         self.masks = masks
         self.marks = marks
         self.statistics = statistics
-        self.order = order
         self.lengths = np.asarray(encoded.lengths, np.intp)
 
     def greedy(self, sentences: Ints) -> list[Candidate]:
         """The best split of every span, one candidate a sentence, in order."""
         count = len(sentences)
-        if count == 1 and not self.masks.constrained and self.order == "depth-first":
+        if count == 1 and not self.masks.constrained:
             return [self._greedy_alone(int(sentences[0]))]
         lengths = self.lengths[sentences]
-        history = make_history(self.order, int(lengths.sum()) + 2 * count)
+        history = History(int(lengths.sum()) + 2 * count)
         place = np.flatnonzero(lengths > 1)
         sentence, right = sentences[place], lengths[place]
         left, waiting, last = np.zeros((3, len(place)), np.intp)
@@ -160,7 +156,7 @@ class Decoder:
         finished: those below it can only fall.
         """
         lengths = self.lengths[sentences]
-        history = make_history(self.order, 2 * int(lengths.sum()))
+        history = History(2 * int(lengths.sum()))
         beam = Beam.start(history, sentences[lengths > 1], lengths[lengths > 1])
         finished = [Beam.start(history, sentences[lengths == 1], 0 * lengths[lengths == 1])]
         state = self._start(beam.sentence)

@@ -10,11 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
 
-import numpy as np
-
 from cleft.evidence import Evidence
-from cleft.order import Order
-from cleft.scorer import Floats, Ints
+from cleft.scorer import Floats
 from cleft.search.growth import INNER, MIDDLE, ONLY, ROLES, spans_of
 from cleft.search.history import Decisions
 from cleft.search.labels import Labels
@@ -22,22 +19,9 @@ from cleft.span import Span, Split
 from cleft.tasks import Derivation
 from cleft.tree import is_dummy
 
-__all__ = ["Record", "Runners", "TagNotes", "in_tree_order"]
+__all__ = ["Record", "Runners", "TagNotes"]
 
 Runners = Sequence[tuple[tuple[int, float], ...]]
-
-
-def in_tree_order(table: Ints, order: Order) -> Ints:
-    """A tree's splits as depth-first search makes them, from those of a search in some order.
-
-    >>> in_tree_order(np.array([[0, 2, 4], [2, 3, 4], [0, 1, 2]]), "breadth-first").tolist()
-    [[0, 2, 4], [0, 1, 2], [2, 3, 4]]
-    """
-    if order == "depth-first":
-        return table
-    # A parent begins no later than its children and is wider than they are.
-    found: Ints = table[np.lexsort((-table[:, 2], table[:, 0]))]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +50,6 @@ class Record:
     """
 
     length: int
-    order: Order
     stops: bool  # whether spans can be left whole, and splits carry the labels
     decisions: Decisions
     labels: Labels
@@ -80,7 +63,7 @@ class Record:
     @property
     def derivation(self) -> Derivation:
         """The decisions in depth-first order, and the names of the labels."""
-        table = in_tree_order(self.decisions.table, self.order)
+        table = self.decisions.table
         names = self.labels.names
         return Derivation(
             length=self.length,
@@ -118,7 +101,7 @@ class Record:
 
     def _spans(self) -> Iterator[Span]:
         """What carries a label, in preorder."""
-        table = in_tree_order(self.decisions.table, self.order)
+        table = self.decisions.table
         if self.stops:
             return (Span(left, right) for left, split, right in table.tolist() if split < right)
         spans = spans_of([self.length], [table])

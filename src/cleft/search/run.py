@@ -63,7 +63,6 @@ def search(
             masks=Masks(encoded.lengths, stops=stops, constraints=batch.constraints),
             statistics=statistics if statistics is not None else Statistics(),
             marks=_marks(scorer, encoded, task, batch) if stops else None,
-            order=task.order,
         )
         candidates = find(decoder, np.array(list(batch.index), np.intp), options)
         for row, parses in assemble(decoder, task, batch, candidates, options).items():
