@@ -18,7 +18,7 @@ from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
 from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import Sentence
-from cleft.tasks import DISCOURSE, DiscourseTask, SyntaxTask
+from cleft.tasks import Task
 from cleft.text import Hyphens, Source
 
 __all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
@@ -85,20 +85,16 @@ class Parser:
         """Parse the model's own test sentences; how many, or a ModelError if a tree differs."""
         return check(self.scorer)
 
-    def tasks(self, task: str = BOTH) -> list[SyntaxTask | DiscourseTask]:
+    def tasks(self, task: str = BOTH) -> list[Task[Any]]:
         """The tasks that a name stands for; `both` is every task that the model has."""
-        every: dict[str, SyntaxTask | DiscourseTask] = {
-            "syntax": self.manifest.syntax,
-            "discourse": DISCOURSE,
-        }
         if task == BOTH:
-            return [every[name] for name in every if name in self.manifest.tasks]
+            return [self.manifest.task(name) for name in self.manifest.tasks]
         if task not in self.manifest.tasks:
             known = " and ".join(self.manifest.tasks)
             raise UsageError(
                 f"the model has no task {task!r}", hint=f"it has {known}; 'both' is all it has"
             )
-        return [every[task]]
+        return [self.manifest.task(task)]
 
     # ------------------------------------------------------------ texts
 
@@ -268,7 +264,7 @@ class Parser:
     def _parse(
         self,
         given: list[Given],
-        tasks: Sequence[SyntaxTask | DiscourseTask],
+        tasks: Sequence[Task[Any]],
         options: SearchOptions,
     ) -> list[dict[str, list[Parse] | CleftError]]:
         """The parses of a batch by task. A batch that fails is tried one by one."""
@@ -283,7 +279,7 @@ class Parser:
     def _parse_batch(
         self,
         given: list[Given],
-        tasks: Sequence[SyntaxTask | DiscourseTask],
+        tasks: Sequence[Task[Any]],
         options: SearchOptions,
     ) -> list[dict[str, list[Parse] | CleftError]]:
         words = [each.result.words for each in given]
@@ -305,10 +301,8 @@ class Parser:
         return found
 
 
-def _for_task(
-    constraints: Constraints | None, task: SyntaxTask | DiscourseTask
-) -> Constraints | None:
-    """What of a constraint speaks of this task's tree."""
-    if constraints is None or isinstance(task, DiscourseTask) or constraints.edus is None:
+def _for_task(constraints: Constraints | None, task: Task[Any]) -> Constraints | None:
+    """What of a constraint speaks of this task's tree: only one with stops has EDUs."""
+    if constraints is None or task.stops or constraints.edus is None:
         return constraints
     return Constraints(spans=constraints.spans) if constraints.spans else None

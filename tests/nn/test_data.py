@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from cleft.errors import FormatError, InputError
 from cleft.nn.batches import collate, plan, portion, share
 from cleft.nn.config import NetworkConfig
-from cleft.nn.data import make_examples, make_vocabulary, read_sentences, task_of
+from cleft.nn.data import make_examples, make_vocabulary, read_sentences
 from cleft.nn.features import Featuriser
 from cleft.nn.recipe import DataConfig
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
 from cleft.runtime.casing import CASINGS, casing
-from cleft.tasks import DISCOURSE, SyntaxTask
+from cleft.tasks import DISCOURSE
 from tests.nn.conftest import BOTH, DATA, SMALL, invented
 
 
@@ -85,7 +85,7 @@ def test_examples_hold_the_decisions_of_their_trees():
     config = NetworkConfig(**BOTH)
     data = {task: invented(task) for task in config.tasks}
     vocabulary = make_vocabulary(data, config, min_count=1)
-    task = SyntaxTask(branching=config.branching, dummy=config.dummy)
+    task = config.task("syntax")
     for sentence, example in zip(
         data["syntax"], make_examples("syntax", data["syntax"], config, vocabulary), strict=True
     ):
@@ -189,7 +189,7 @@ def test_rare_labels_are_not_learnt():
     counts = Counter(
         label
         for sentence in sentences["syntax"]
-        for label in task_of("syntax", config).derive(sentence.tree).labels
+        for label in config.task("syntax").derive(sentence.tree).labels
     )
     kept = make_vocabulary(sentences, config, min_count=1, label_min_count=5).labels["syntax"]
     assert set(kept) == {label for label, count in counts.items() if count >= 5}

@@ -10,7 +10,7 @@ from cleft.nn.data import Sentence, make_examples
 from cleft.nn.recipe import read_recipe
 from cleft.nn.vocab import Vocabulary
 from cleft.search import SearchOptions, search
-from cleft.tasks import DISCOURSE, SyntaxTask
+from cleft.tasks import DISCOURSE
 from cleft.tree import Tree
 from tests.nn.conftest import BOTH, ROOT, Bench
 
@@ -83,7 +83,7 @@ def test_sentences_of_any_length_train_and_parse(length, both):
     loss.backward()
     assert bool(torch.isfinite(loss.detach()))
     both.network.eval()
-    task = SyntaxTask(branching=both.config.branching, dummy=both.config.dummy)
+    task = both.config.task("syntax")
     for kind in (task, DISCOURSE):
         (result,) = search(both.scorer, [words], kind, SearchOptions(beam=1))
         tree = result[0].tree

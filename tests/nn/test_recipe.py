@@ -76,7 +76,7 @@ def test_tasks_are_those_that_have_data():
         ({"network": {"word_size": 0, "char_size": 0}}, "network.word_size: expected words or"),
         ({"network": {"char_hidden": 0}}, "network.char_hidden: expected 1 or more"),
         ({"network": {"edu_boundaries": "loss"}}, "network.edu_boundaries: expected 'none'"),
-        ({"network": {"tasks": ["syntax", "syntax"]}}, "network.tasks: expected one or both"),
+        ({"network": {"tasks": ["syntax", "syntax"]}}, "network.tasks: expected some of"),
         ({"network": {"tasks": ["discourse"]}}, "data: expected a table for each"),
         ({"network": {"tasks": ["discourse"], "tags": True}}, "network.tags: expected false"),
         ({"network": {"tasks": 3}}, "network.tasks: expected a list, found 3"),

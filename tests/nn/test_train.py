@@ -18,7 +18,7 @@ from cleft.nn.evaluate import evaluate, parse_sentences
 from cleft.nn.recipe import Recipe, read_recipe
 from cleft.nn.train import train
 from cleft.search import search
-from cleft.tasks import DISCOURSE, SyntaxTask
+from cleft.tasks import DISCOURSE
 from tests.nn.conftest import ROOT, invented, write_bert
 
 NO_DROPOUT = [f"network.{part}_dropout=0.0" for part in ("embed", "encoder", "decoder", "mlp")]
@@ -60,7 +60,7 @@ def test_twenty_trees_are_learnt_by_heart_and_parsed_back_exactly(task, tmp_path
     kind = DISCOURSE
     if task == "syntax":
         config = scorer.network.config
-        kind = SyntaxTask(branching=config.branching, dummy=config.dummy)
+        kind = config.task("syntax")
     found = search(scorer, [sentence.words for sentence in gold], kind)
     if task == "syntax":
         assert [result[0].tree for result in found] == [sentence.tree for sentence in gold]

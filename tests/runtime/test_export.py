@@ -18,7 +18,7 @@ from cleft.nn.quality import dev_sentences, refuse_loss
 from cleft.parser import load
 from cleft.runtime import ModelDirectory
 from cleft.search import search
-from cleft.tasks import DISCOURSE, SYNTAX
+from cleft.tasks import DISCOURSE
 from cleft.tree import Tree
 from tests.runtime.models import model, onnx_scorer, torch_scorer
 
@@ -140,7 +140,7 @@ def test_quantisation_that_costs_too_much_is_refused(monkeypatch):
     scores = iter([90.0, 89.79])
     monkeypatch.setattr("cleft.nn.quality.dev_score", lambda *_: next(scores))
     with pytest.raises(ModelError, match=r"from 90\.00 to 89\.79, by more than 0\.2"):
-        refuse_loss(None, None, SYNTAX, {"syntax": dev()}, "model")
+        refuse_loss(None, None, onnx_scorer("lstm").manifest, {"syntax": dev()}, "model")
 
 
 def test_quantisation_that_costs_little_is_recorded(tmp_path):
@@ -148,7 +148,7 @@ def test_quantisation_that_costs_little_is_recorded(tmp_path):
     folder = export_scorer(torch_scorer("words"), tmp_path / "model", options)
     assert ModelDirectory(folder).manifest.precision == "int8"
     scorer = onnx_scorer("lstm")
-    found = refuse_loss(scorer, scorer, scorer.manifest.syntax, {"syntax": dev()}, "model")
+    found = refuse_loss(scorer, scorer, scorer.manifest, {"syntax": dev()}, "model")
     assert found["syntax"]["fp32"] == found["syntax"]["int8"]
 
 
@@ -235,5 +235,5 @@ def test_discourse_is_compared_by_its_relations():
     scorer = onnx_scorer("lstm")
     (found,) = search(scorer, [["rain", "fell", ",", "so", "she", "left"]], DISCOURSE)
     gold = [Sentence(words=("rain", "fell", ",", "so", "she", "left"), tree=found[0].tree)]
-    scores = refuse_loss(scorer, scorer, SYNTAX, {"discourse": gold}, "model")
+    scores = refuse_loss(scorer, scorer, scorer.manifest, {"discourse": gold}, "model")
     assert scores["discourse"]["fp32"] == scores["discourse"]["int8"]

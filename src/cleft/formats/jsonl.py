@@ -69,6 +69,12 @@ class Record:
             object.__setattr__(self, "tokens", _tokens_of(self.syntax, self.discourse))
 
     @property
+    def trees(self) -> dict[str, Tree | DiscourseTree]:
+        """The trees that are there, by task."""
+        both = {"syntax": self.syntax, "discourse": self.discourse}
+        return {task: tree for task, tree in both.items() if tree is not None}
+
+    @property
     def task(self) -> str | None:
         """`syntax`, `discourse`, `both`, or None where there is no tree."""
         if self.syntax is not None and self.discourse is not None:

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from cleft.errors import RecipeError
 from cleft.nn.tables import from_table
+from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
 
 __all__ = ["NetworkConfig"]
 
-TASKS = ("syntax", "discourse")
 Forms = Literal["given", "plain"]
 
 
@@ -90,8 +90,10 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         """Check every value; the message names the key."""
         self._check_numbers()
-        if not self.tasks or set(self.tasks) - set(TASKS) or len(set(self.tasks)) < len(self.tasks):
-            self._fail("tasks", f"one or both of {', '.join(TASKS)}, once each", self.tasks)
+        known = task_names()
+        if not self.tasks or set(self.tasks) - set(known) or len(set(self.tasks)) < len(self.tasks):
+            self._fail("tasks", f"some of {', '.join(known)}, once each", self.tasks)
+        tasks = [self.task(name) for name in self.tasks]
         if self.encoder == "transformer" and not self.transformer:
             self._fail("transformer", "the path of a Hugging Face directory", self.transformer)
         if self.encoder == "lstm" and not self.encoder_layers:
@@ -104,10 +106,10 @@ class NetworkConfig:
             self._fail("word_size", "words or characters, so not both 0", 0)
         if self.char_size and self.encoder == "lstm" and not self.char_hidden:
             self._fail("char_hidden", "1 or more where char_size is not 0", 0)
-        if self.edu_boundaries != "none" and "discourse" not in self.tasks:
-            self._fail("edu_boundaries", "'none' without the task discourse", self.edu_boundaries)
-        if self.tags and "syntax" not in self.tasks:
-            self._fail("tags", "false without the task syntax", True)
+        if self.edu_boundaries != "none" and not any(task.stops for task in tasks):
+            self._fail("edu_boundaries", "'none' without a task that stops", self.edu_boundaries)
+        if self.tags and all(task.tags is None for task in tasks):
+            self._fail("tags", "false without a task whose trees have tags", True)
 
     def _check_numbers(self) -> None:
         at_least = {"word_size": 0, "char_size": 0, "char_hidden": 0, "encoder_layers": 0}
@@ -125,6 +127,10 @@ class NetworkConfig:
     @staticmethod
     def _fail(key: str, expected: str, found: object) -> None:
         raise RecipeError(f"expected {expected}, found {found!r}", where=f"network.{key}")
+
+    def task(self, name: str) -> Task[Any]:
+        """A task with the binarisation that the network is made for."""
+        return get_task(name, self.branching, self.dummy)
 
     @property
     def has_bilstm(self) -> bool:

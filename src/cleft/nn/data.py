@@ -27,7 +27,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.recipe import DataConfig, set_name
 from cleft.nn.vocab import Vocabulary
 from cleft.runtime.forms import plain_form
-from cleft.tasks import Derivation, DiscourseTask, SyntaxTask
+from cleft.tasks import Task, get_task
 from cleft.tree import Tree
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "make_examples",
     "make_vocabulary",
     "read_sentences",
-    "task_of",
 ]
 
 
@@ -59,7 +58,7 @@ def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[
 
 def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
     file, source = Path(path).expanduser(), set_name(path)
-    if task == "syntax" and ".jsonl" not in file.suffixes:
+    if get_task(task).labels == "spans" and ".jsonl" not in file.suffixes:
         for tree in read_brackets(file, cleaning(config.clean)):
             yield Sentence(words=tuple(tree.words()), tree=tree, source=source)
         return
@@ -67,7 +66,7 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
         genre = str(record.fields.get("genre", ""))
         if config.genres and genre not in config.genres:
             continue
-        found = record.syntax if task == "syntax" else record.discourse
+        found = record.trees.get(task)
         if found is None:
             raise InputError(
                 f"expected a {task} tree in every record, found none in record {number}",
@@ -83,21 +82,6 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
         yield Sentence(words=tuple(record.tokens), tree=found, genre=genre, source=source)
 
 
-def task_of(name: str, config: NetworkConfig) -> SyntaxTask | DiscourseTask:
-    """The task with the binarisation that a network is made for."""
-    return _syntax(config) if name == "syntax" else DiscourseTask()
-
-
-def _syntax(config: NetworkConfig) -> SyntaxTask:
-    return SyntaxTask(branching=config.branching, dummy=config.dummy)
-
-
-def _derive(sentence: Sentence, config: NetworkConfig) -> Derivation:
-    if isinstance(sentence.tree, Tree):
-        return _syntax(config).derive(sentence.tree)
-    return DiscourseTask().derive(sentence.tree)
-
-
 def make_vocabulary(
     data: dict[str, list[Sentence]],
     config: NetworkConfig,
@@ -109,14 +93,15 @@ def make_vocabulary(
     """The vocabulary of training sentences of each task."""
     labels = {}
     for task, sentences in data.items():
-        derived = (_derive(sentence, config).labels for sentence in sentences)
+        derive = config.task(task).derive
+        derived = (derive(sentence.tree).labels for sentence in sentences)
         counts = Counter(itertools.chain.from_iterable(derived))
         labels[task] = {label for label, count in counts.items() if count >= label_min_count}
     tags: set[str] = set()
-    if config.tags:
-        for sentence in data.get("syntax", []):
-            assert isinstance(sentence.tree, Tree)
-            tags.update(sentence.tree.tags())
+    for task, sentences in data.items():
+        tags_of = config.task(task).tags
+        if config.tags and tags_of is not None:
+            tags.update(tag for sentence in sentences for tag in tags_of(sentence.tree))
     # What the network looks up is the form that it reads, so that is what has a number.
     form: Callable[[str], str] = plain_form if config.forms == "plain" else str
     everything = itertools.chain.from_iterable(data.values())
@@ -135,38 +120,40 @@ def make_examples(
     """The sentences of one task by number; a label or tag that is unknown counts as -1."""
     labels = {label: number for number, label in enumerate(vocabulary.labels[task])}
     tags = {tag: number for number, tag in enumerate(vocabulary.tags)}
-    return [_example(task, sentence, config, labels, tags) for sentence in sentences]
+    kind = config.task(task)
+    marks = config.edu_boundaries != "none"
+    return [_example(kind, sentence, labels, tags, marks) for sentence in sentences]
 
 
 def _example(
-    task: str,
+    task: Task[Any],
     sentence: Sentence,
-    config: NetworkConfig,
     labels: dict[str, int],
     tags: dict[str, int],
+    marks: bool,
 ) -> Example:
-    derivation = _derive(sentence, config)
-    splits = np.array(derivation.splits, dtype=np.int64).reshape(-1, 3)
+    derivation = task.derive(sentence.tree)
     length = len(sentence.words)
-    if isinstance(sentence.tree, Tree):
-        spans = _syntax(config).labelled(length, derivation.splits)
-        items, edus = np.array(spans, dtype=np.int64).reshape(-1, 2), None
-        marks = _numbers([tags.get(tag, -1) for tag in sentence.tree.tags()]) if tags else None
-    else:
-        items, marks = splits[splits[:, 1] < splits[:, 2]], None
-        edus = np.zeros(length + 1, dtype=np.int64)
-        edus[[edu.span.right for edu in sentence.tree.edus]] = 1
-        edus[[0, length]] = -1
-    numbers = _numbers([labels.get(label, -1) for label in derivation.labels])
+    splits = np.array(derivation.splits, dtype=np.int64).reshape(-1, 3)
+    items = np.array(task.labelled(length, derivation.splits), dtype=np.int64)
+    named = task.tags(sentence.tree) if tags and task.tags is not None else None
     return Example(
-        task=task,
+        task=task.name,
         words=sentence.words,
         splits=splits,
-        items=items,
-        labels=numbers,
-        tags=marks,
-        edus=edus if config.edu_boundaries != "none" else None,
+        items=items.reshape(-1, 2 if task.labels == "spans" else 3),
+        labels=_numbers([labels.get(label, -1) for label in derivation.labels]),
+        tags=None if named is None else _numbers([tags.get(tag, -1) for tag in named]),
+        edus=_leaf_ends(task, sentence) if task.stops and marks else None,
     )
+
+
+def _leaf_ends(task: Task[Any], sentence: Sentence) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """1 where a leaf ends inside a sentence, 0 elsewhere inside, -1 at both ends."""
+    ends = np.zeros(len(sentence.words) + 1, dtype=np.int64)
+    ends[list(task.leaf_ends(sentence.tree))] = 1
+    ends[[0, -1]] = -1
+    return ends
 
 
 def _numbers(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -7,20 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cleft.discourse import DiscourseTree
 from cleft.errors import CleftError
-from cleft.metrics.evalb import score_syntax
-from cleft.metrics.parseval import MEASURES, score_discourse
-from cleft.metrics.prm import parameters
-from cleft.nn.data import Sentence, task_of
+from cleft.nn.data import Sentence
 from cleft.nn.scorer import TorchEncoded, TorchScorer
 from cleft.search import Constraints, Parse, SearchOptions, Statistics, search
-from cleft.tree import Tree
+from cleft.tasks import get_task
 
-__all__ = ["MAIN", "Outcome", "evaluate", "parse_sentences", "score"]
-
-MAIN = {"syntax": "f1", "discourse": "relation"}
-"""The score of each task that a model is selected by."""
+__all__ = ["Outcome", "evaluate", "parse_sentences", "score"]
 
 BATCH_TOKENS = 2000
 
@@ -63,13 +56,13 @@ def parse_sentences(
     network = scorer.network
     # Once here rather than at every step of the search; training sets its own mode.
     network.eval()
-    kind = task_of(task, network.config)
+    kind = network.config.task(task)
     outcomes = {beam: Outcome(parses=[None] * len(sentences)) for beam in beams}
     right = total = 0
     for batch in _batches(sentences):
         words = [sentences[number].words for number in batch]
         golds = [sentences[number].tree for number in batch]
-        tags = [gold.tags() if isinstance(gold, Tree) else None for gold in golds]
+        tags = [None if kind.tags is None else kind.tags(gold) for gold in golds]
         encoded = scorer.encode(words)
         for beam, outcome in outcomes.items():
             found = search(
@@ -77,23 +70,19 @@ def parse_sentences(
                 words,
                 kind,
                 SearchOptions(beam=beam),
-                constraints=[_edus(gold) if given_edus else None for gold in golds],
+                constraints=[
+                    Constraints(edus=kind.leaf_ends(gold)) if given_edus else None for gold in golds
+                ],
                 tags=tags,
                 encoded=encoded,
                 statistics=outcome.statistics,
             )
             for number, result in zip(batch, found, strict=True):
                 outcome.parses[number] = None if isinstance(result, CleftError) else result[0]
-        if task == "syntax":
+        if kind.tags is not None:
             matches, tokens = _count_tags(scorer, encoded, tags)
             right, total = right + matches, total + tokens
     return outcomes, (right, total)
-
-
-def _edus(gold: Tree | DiscourseTree) -> Constraints | None:
-    if isinstance(gold, Tree):
-        return None
-    return Constraints(edus=tuple(edu.span.right for edu in gold.edus))
 
 
 def _count_tags(
@@ -113,21 +102,7 @@ def score(
 ) -> dict[str, float]:
     """The scores of a task's parses, in per cent."""
     trees = [parse.tree if parse is not None else None for parse in parses]
-    if task == "syntax":
-        gold = [sentence.tree for sentence in sentences if isinstance(sentence.tree, Tree)]
-        predicted = [tree if isinstance(tree, Tree) else None for tree in trees]
-        syntax = score_syntax(gold, predicted, parameters(metric))
-        return {
-            "f1": syntax.f1,
-            "precision": syntax.precision,
-            "recall": syntax.recall,
-            "complete": syntax.complete,
-            "errors": float(syntax.errors + syntax.skipped),
-        }
-    golds = [s.tree for s in sentences if isinstance(s.tree, DiscourseTree)]
-    found = [tree if isinstance(tree, DiscourseTree) else None for tree in trees]
-    discourse = score_discourse(golds, found)
-    return {name: getattr(discourse, name).f1 for name in MEASURES}
+    return get_task(task).score([sentence.tree for sentence in sentences], trees, metric)
 
 
 def evaluate(

@@ -37,7 +37,6 @@ from cleft.runtime.casing import CASINGS
 from cleft.runtime.selftest import self_test
 from cleft.runtime.tables import shrink
 from cleft.search import search
-from cleft.tasks import DISCOURSE
 
 __all__ = ["ExportOptions", "export", "export_scorer"]
 
@@ -136,7 +135,7 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
     _seal(folder, manifest)
     exported = OnnxScorer(ModelDirectory(folder))
     if options.int8:
-        lost = refuse_loss(scorer, exported, manifest.syntax, options.dev, str(folder))
+        lost = refuse_loss(scorer, exported, manifest, options.dev, str(folder))
         manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
     else:
         _compare(scorer, exported, options.tokens)
@@ -240,9 +239,8 @@ def _compare(
     torch: TorchScorer, exported: OnnxScorer, sentences: Sequence[tuple[str, ...]]
 ) -> None:
     """The trees of PyTorch and of the exported model must be the same, ties aside."""
-    for task in (exported.manifest.syntax, DISCOURSE):
-        if task.name not in exported.manifest.tasks:
-            continue
+    for name in exported.manifest.tasks:
+        task = exported.manifest.task(name)
         ours = search(exported, sentences, task)
         theirs = search(torch, sentences, task)
         for words, one, two in zip(sentences, ours, theirs, strict=True):

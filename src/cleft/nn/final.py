@@ -17,9 +17,10 @@ import torch
 from cleft.errors import InputError
 from cleft.nn.checkpoint import load_model
 from cleft.nn.data import Sentence, file_hash, is_blank, read_sentences
-from cleft.nn.evaluate import MAIN, Outcome, parse_sentences, score
+from cleft.nn.evaluate import Outcome, parse_sentences, score
 from cleft.nn.recipe import DataConfig, Recipe, set_name
 from cleft.nn.scorer import TorchScorer
+from cleft.tasks import get_task
 
 __all__ = ["asked_for", "check_test_files", "final_scores"]
 
@@ -87,8 +88,8 @@ def final_scores(
         if scorer is None:
             scorer = load_model(model)
             scorer.network.to(device)
-        # Discourse also with the gold EDUs, as in the literature.
-        for given_edus in (False, True) if part.task == "discourse" else (False,):
+        # Where spans may be left whole, also with the gold leaves, as in the literature.
+        for given_edus in (False, True) if get_task(part.task).stops else (False,):
             row = _score_set(scorer, recipe, part, sentences, given_edus)
             say(_line(row))
             rows.append(row)
@@ -164,7 +165,7 @@ def _below(outcome: Outcome, greedy: Outcome) -> int:
 
 
 def _line(row: dict[str, Any]) -> str:
-    main = MAIN[row["task"]]
+    main = get_task(row["task"]).main
     edus = " given EDUs" if row["given_edus"] else ""
     found = ", ".join(
         f"beam {beam} {scores[main]:.2f} ({scores['cost']:.2f} × greedy)"

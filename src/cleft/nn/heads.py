@@ -8,6 +8,7 @@ all steps of the gold trees at once; both give the same scores.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.decoders import State, make_decoder
 from cleft.nn.encoders import Encoding
 from cleft.nn.layers import Biaffine, Mlp, SharedDropout
+from cleft.tasks import Task
 
 __all__ = [
     "Boundaries",
@@ -232,20 +234,21 @@ class SplitHead(nn.Module):
     """Splits and labels of one task over an encoder's boundaries."""
 
     def __init__(
-        self, size: int, summary: int, labels: int, config: NetworkConfig, *, splits: bool
+        self, size: int, summary: int, labels: int, config: NetworkConfig, *, task: Task[Any]
     ) -> None:
         super().__init__()
         self.config = config
-        self.stops = splits
-        marks = splits and config.edu_boundaries == "pointer"
+        self.stops = task.stops
+        marks = self.stops and config.edu_boundaries == "pointer"
         self.marker = (
-            BoundaryMarker(size, config) if splits and config.edu_boundaries != "none" else None
+            BoundaryMarker(size, config) if self.stops and config.edu_boundaries != "none" else None
         )
         self.span = SpanInput(size, config, marks)
         self.decoder = make_decoder(self.span.size, summary, config)
         self.pointer = Pointer(size, config, marks)
         self.span_scores = SpanScores(size, config) if config.span_scores else None
-        self.labels = (SplitLabels if splits else SpanLabels)(size, labels, config)
+        make_labels = SplitLabels if task.labels == "splits" else SpanLabels
+        self.labels = make_labels(size, labels, config)
 
     @property
     def key_size(self) -> int:

@@ -54,7 +54,7 @@ class Network(nn.Module):
         self.heads = nn.ModuleDict()
         for task in config.tasks:
             labels = max(1, len(vocabulary.labels.get(task, ())))
-            self.heads[task] = SplitHead(size, size, labels, config, splits=task == "discourse")
+            self.heads[task] = SplitHead(size, size, labels, config, task=config.task(task))
         self.tagger = Tagger(size, len(vocabulary.tags), config) if config.tags else None
 
     def head(self, task: str) -> SplitHead:

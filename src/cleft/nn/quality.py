@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from cleft.discourse import DiscourseTree
 from cleft.errors import CleftError, ModelError, UsageError
-from cleft.metrics.evalb import score_syntax
-from cleft.metrics.parseval import score_discourse
 from cleft.nn.data import Sentence, read_sentences
 from cleft.nn.recipe import DataConfig
+from cleft.runtime import Manifest
 from cleft.runtime.batches import plan
 from cleft.scorer import Scorer
 from cleft.search import search
-from cleft.tasks import DISCOURSE, DiscourseTask, SyntaxTask
-from cleft.tree import Tree
+from cleft.tasks import Task, task_names
 
 __all__ = ["MOST_LOST", "Dev", "check_tasks", "dev_score", "dev_sentences", "refuse_loss"]
 
@@ -24,17 +22,15 @@ Dev = Mapping[str, Sequence[Sentence]]
 MOST_LOST = 0.2
 """How much F1, in per cent, quantisation may cost."""
 
-TASKS = ("syntax", "discourse")
-
 
 def dev_sentences(names: Sequence[str], *, clean: str = "ptb") -> dict[str, list[Sentence]]:
     """The sentences of files that are named as TASK=FILE."""
     found: dict[str, list[Sentence]] = {}
     for name in names:
         task, separator, path = name.partition("=")
-        if task not in TASKS or not separator:
+        if task not in task_names() or not separator:
             raise UsageError(
-                f"expected TASK=FILE with the task {' or '.join(TASKS)}, found {name!r}"
+                f"expected TASK=FILE with the task {' or '.join(task_names())}, found {name!r}"
             )
         config = DataConfig(train=(path,), dev=(path,), clean=clean)
         found.setdefault(task, []).extend(read_sentences(task, [path], config))
@@ -51,38 +47,32 @@ def check_tasks(dev: Dev, tasks: Sequence[str]) -> None:
         )
 
 
-def dev_score(scorer: Scorer, task: SyntaxTask | DiscourseTask, dev: Sequence[Sentence]) -> float:
-    """The F1 that counts, in per cent: brackets for syntax, relations for discourse."""
-    trees: list[Tree | DiscourseTree | None] = [None] * len(dev)
+def dev_score(scorer: Scorer, task: Task[Any], dev: Sequence[Sentence], metric: str) -> float:
+    """The score that a model is selected by, in per cent."""
+    trees: list[Any] = [None] * len(dev)
     for batch in plan([len(sentence.words) for sentence in dev]):
         words = [dev[number].words for number in batch]
         golds = [dev[number].tree for number in batch]
-        tags = [gold.tags() if isinstance(gold, Tree) else None for gold in golds]
+        tags = [None if task.tags is None else task.tags(gold) for gold in golds]
         for number, result in zip(batch, search(scorer, words, task, tags=tags), strict=True):
             trees[number] = None if isinstance(result, CleftError) else result[0].tree
-    if isinstance(task, SyntaxTask):
-        gold = [sentence.tree for sentence in dev if isinstance(sentence.tree, Tree)]
-        found = [tree if isinstance(tree, Tree) else None for tree in trees]
-        return score_syntax(gold, found).f1
-    relations = [s.tree for s in dev if isinstance(s.tree, DiscourseTree)]
-    parses = [tree if isinstance(tree, DiscourseTree) else None for tree in trees]
-    return score_discourse(relations, parses).relation.f1
+    return task.score([sentence.tree for sentence in dev], trees, metric)[task.main]
 
 
 def refuse_loss(
-    before: Scorer, after: Scorer, syntax: SyntaxTask, dev: Dev, where: str
+    before: Scorer, after: Scorer, manifest: Manifest, dev: Dev, where: str
 ) -> dict[str, dict[str, float]]:
     """Both scorers' dev scores by task; a ModelError if one loses too much."""
     scores: dict[str, dict[str, float]] = {}
-    for task in (syntax, DISCOURSE):
-        if task.name not in dev:
-            continue
-        full = dev_score(before, task, dev[task.name])
-        small = dev_score(after, task, dev[task.name])
-        scores[task.name] = {"fp32": round(full, 3), "int8": round(small, 3)}
+    for name, sentences in dev.items():
+        task = manifest.task(name)
+        full, small = (
+            dev_score(scorer, task, sentences, task.metrics[0]) for scorer in (before, after)
+        )
+        scores[name] = {"fp32": round(full, 3), "int8": round(small, 3)}
         if full - small > MOST_LOST:
             raise ModelError(
-                f"int8 lowers the {task.name} F1 on dev from {full:.2f} to {small:.2f}, "
+                f"int8 lowers the {name} F1 on dev from {full:.2f} to {small:.2f}, "
                 f"by more than {MOST_LOST}",
                 where=where,
                 hint="export without --int8",

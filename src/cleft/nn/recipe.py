@@ -19,6 +19,7 @@ from cleft.errors import RecipeError
 from cleft.formats.cleaning import CLEANINGS
 from cleft.nn.config import NetworkConfig
 from cleft.nn.tables import convert, from_table
+from cleft.tasks import get_task, task_names
 
 __all__ = [
     "DataConfig",
@@ -48,7 +49,7 @@ class DataConfig:
     - `genres`: train and choose on lines of these genres only (JSON Lines only)
     - `portions`: the part of a set, by its name, that one epoch takes; the next takes another
     - `repeat`: how often an epoch goes through the data
-    - `metric`: how trees are scored: `collins` or `spmrl` for syntax
+    - `metric`: how trees are scored: `collins` (if none is named) or `spmrl` for syntax
     - `test`: files that are looked at once, when the run is over, by the name of their set; in a
       recipe also a path or a list, and then a set is called after the directory of its files
     - `silver`: the sets whose trees were made by a parser; they are called silver in results
@@ -61,12 +62,13 @@ class DataConfig:
     genres: tuple[str, ...] = ()
     portions: Mapping[str, float] = field(default_factory=dict)
     repeat: int = 1
-    metric: Literal["collins", "spmrl", "parseval"] = "collins"
+    metric: str = ""
     test: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     silver: tuple[str, ...] = ()
 
-    def check(self, where: str) -> None:
+    def check(self, task: str) -> None:
         """Fail if a value cannot be meant."""
+        where = f"data.{task}"
         if not self.train:
             _fail(f"{where}.train", "at least one file", self.train)
         if self.clean not in CLEANINGS:
@@ -87,10 +89,9 @@ class DataConfig:
                 _fail(f"{where}.test", "files that are not trained on", path)
         if self.repeat < 1:
             _fail(f"{where}.repeat", "1 or more", self.repeat)
-        wrong = "parseval" if where.endswith("syntax") else "spmrl"
-        if self.metric == wrong:
-            right = "collins or spmrl" if wrong == "parseval" else "parseval"
-            _fail(f"{where}.metric", right, self.metric)
+        metrics = get_task(task).metrics
+        if self.metric and self.metric not in metrics:
+            _fail(f"{where}.metric", " or ".join(metrics), self.metric)
 
     def taught(self) -> dict[str, Any]:
         """What a model depends on: all but the keys for the scores at the end."""
@@ -228,7 +229,7 @@ class Recipe:
                 "data", f"a table for each of the tasks {list(self.network.tasks)}", list(self.data)
             )
         for task, config in self.data.items():
-            config.check(f"data.{task}")
+            config.check(task)
         if self.seed < 0:
             _fail("seed", "0 or more", self.seed)
         network, explore = self.network, self.training.explore
@@ -318,10 +319,7 @@ def parse_recipe(table: Mapping[str, Any]) -> Recipe:
         seed=convert(int, table.get("seed", 1), "seed"),
         output=convert(str, table.get("output", ""), "output"),
         network=NetworkConfig.from_table(_with_tasks(table.get("network", {}), data)),
-        data={
-            task: from_table(DataConfig, _with_test_named(value), f"data.{task}")
-            for task, value in data.items()
-        },
+        data={task: _data(task, value) for task, value in data.items()},
         vocabulary=from_table(VocabularyConfig, table.get("vocabulary", {}), "vocabulary"),
         training=from_table(TrainingConfig, table.get("training", {}), "training"),
         ablation=convert(str, table.get("ablation", ""), "ablation"),
@@ -329,6 +327,15 @@ def parse_recipe(table: Mapping[str, Any]) -> Recipe:
         source=convert(str, table.get("source", ""), "source"),
         settings=convert(tuple[str, ...], table.get("settings", ()), "settings"),
     )
+
+
+def _data(task: str, value: Any) -> DataConfig:
+    """The data of a task; the metric is the task's first if none is named."""
+    if task not in task_names():
+        _fail("data", f"tables of the tasks {', '.join(task_names())}", task)
+    if isinstance(value, Mapping):
+        value = {"metric": get_task(task).metrics[0], **value}
+    return from_table(DataConfig, _with_test_named(value), f"data.{task}")
 
 
 def _with_test_named(data: Any) -> Any:

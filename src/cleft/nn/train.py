@@ -25,7 +25,7 @@ from torch import Tensor
 from cleft.errors import ModelError, RecipeError
 from cleft.nn.batches import collate, plan, portion, share, stable_seed
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
-from cleft.nn.evaluate import MAIN, evaluate
+from cleft.nn.evaluate import evaluate
 from cleft.nn.final import asked_for, check_test_files, final_scores
 from cleft.nn.network import Losses
 from cleft.nn.optimiser import Average, learning_rate_factor, make_optimiser
@@ -34,6 +34,7 @@ from cleft.nn.recipe import Recipe, parse_recipe
 from cleft.nn.rundir import RunDirectory, versions
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.setup import Materials, prepare
+from cleft.tasks import get_task
 
 __all__ = ["Trainer", "train"]
 
@@ -277,7 +278,7 @@ class Trainer:
 
     def _keep_best(self, dev: dict[str, dict[str, float]]) -> None:
         """Keep the model if it is the best on dev so far, or if there is no dev."""
-        score = sum(dev[task][MAIN[task]] for task in dev) / len(dev) if dev else 0.0
+        score = sum(dev[task][get_task(task).main] for task in dev) / len(dev) if dev else 0.0
         if self.best and dev and score <= self.best["score"]:
             return
         self.best = {"epoch": self.epoch, "step": self.step, "score": score, "dev": dev}

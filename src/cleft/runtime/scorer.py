@@ -22,6 +22,7 @@ from cleft.runtime.spans import by_end
 from cleft.runtime.windows import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
 from cleft.scorer import Encoded, Floats, Ints, State
+from cleft.tasks import get_task
 
 __all__ = ["OnnxEncoded", "OnnxScorer", "OnnxState"]
 
@@ -173,7 +174,7 @@ class OnnxScorer:
                     f"the model has no head for {task}",
                     hint=f"it has one for {' and '.join(self.manifest.tasks)}",
                 )
-            make = self._packed_memory if task == "syntax" else self._grid_memory
+            make = self._grid_memory if get_task(task).stops else self._packed_memory
             memory = encoded.memories[task] = make(encoded, task)
         return memory
 
@@ -254,15 +255,11 @@ class OnnxScorer:
         if "left_query" in parts:
             inputs |= {name: parts[name] for name in ("left_query", "right_query")}
         if self.manifest.pointer_range == "span":
-            inputs |= {"after": spans[:, 0], "before": spans[:, 1] + self._stops(task)}
+            inputs |= {"after": spans[:, 0], "before": spans[:, 1] + get_task(task).stops}
         for number, (hidden, cell) in enumerate(zip(state.hidden, state.cell, strict=True)):
             inputs[f"hidden_{number}"] = hidden
             inputs[f"cell_{number}"] = cell
         return inputs
-
-    @staticmethod
-    def _stops(task: str) -> bool:
-        return task == "discourse"
 
     def select(self, state: State, rows: Ints) -> OnnxState:
         """The state with these rows only, in this order."""

@@ -2,9 +2,9 @@
 
 `search` parses a batch. Hypotheses split their spans depth-first, left first;
 each step scores all of them at once and keeps the best of each sentence
-(`advance`). Scores are never renormalised over the legal splits, so the probabilities of all trees of a
-sentence sum to at most 1, and a finished tree is a bound: what has fallen
-below it can never win.
+(`advance`). Scores are never renormalised over the legal splits, so the
+probabilities of all trees of a sentence sum to at most 1, and a finished tree
+is a bound: what has fallen below it can never win.
 """
 
 from cleft.search.assemble import NO_TAG

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import isfinite
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cleft.discourse import DiscourseTree
 from cleft.scorer import Floats, Ints
 from cleft.search.constraints import Constraints
 from cleft.search.decode import Candidate, Decoder
@@ -20,8 +20,7 @@ from cleft.search.options import SearchOptions
 from cleft.search.record import Record, TagNotes
 from cleft.search.results import Parse, Step
 from cleft.span import Split
-from cleft.tasks import DiscourseTask, SyntaxTask
-from cleft.tree import Tree
+from cleft.tasks import Task
 
 __all__ = ["NO_TAG", "Batch", "assemble"]
 
@@ -61,7 +60,7 @@ class Items:
 
 def assemble(
     decoder: Decoder,
-    task: SyntaxTask | DiscourseTask,
+    task: Task[Any],
     batch: Batch,
     candidates: Sequence[Candidate],
     options: SearchOptions,
@@ -82,11 +81,11 @@ def assemble(
         kept = _n_best(candidates, items, labels, totals, kept, options.n_best)
     chosen = [candidates[number] for number in kept]
     replays = _replay(decoder, chosen, options)
-    tags = _tags(decoder, batch, options.alternatives) if isinstance(task, SyntaxTask) else {}
+    tags = _tags(decoder, batch, options.alternatives) if task.tags is not None else {}
     records = [
         Record(
             length=len(batch.words[candidate.sentence]),
-            stops=isinstance(task, DiscourseTask),
+            splits_labelled=task.labels == "splits",
             decisions=candidate.decisions,
             labels=labels.of(items.ends[number], items.ends[number + 1]),
             score=candidate.score,
@@ -96,11 +95,7 @@ def assemble(
         )
         for number, candidate, (runners, _) in zip(kept, chosen, replays, strict=True)
     ]
-    trees: list[Tree | DiscourseTree] = []
-    if isinstance(task, SyntaxTask):
-        trees.extend(_syntax_trees(batch, tags, chosen, records))
-    else:
-        trees.extend(_discourse_trees(task, batch, chosen, records))
+    trees = _build(task, batch, tags, chosen, records)
     parses: dict[int, list[Parse]] = {}
     for candidate, record, tree, (_, steps) in zip(chosen, records, trees, replays, strict=True):
         parse = Parse(
@@ -114,11 +109,9 @@ def assemble(
     return parses
 
 
-def _items(
-    decoder: Decoder, task: SyntaxTask | DiscourseTask, candidates: Sequence[Candidate]
-) -> Items:
+def _items(decoder: Decoder, task: Task[Any], candidates: Sequence[Candidate]) -> Items:
     made = [each.decisions.table for each in candidates]
-    if isinstance(task, SyntaxTask):
+    if task.labels == "spans":
         lengths = [int(decoder.lengths[each.sentence]) for each in candidates]
         spans = spans_of(lengths, made)
         return Items(np.stack([spans.left, spans.right], axis=1), spans.ends)
@@ -127,11 +120,21 @@ def _items(
     return Items(table, list(accumulate(map(len, splits), initial=0)))
 
 
-def _syntax_trees(
-    batch: Batch, tags: Mapping[int, Tags], candidates: Sequence[Candidate], records: list[Record]
-) -> list[Tree]:
+def _build(
+    task: Task[Any],
+    batch: Batch,
+    tags: Mapping[int, Tags],
+    candidates: Sequence[Candidate],
+    records: list[Record],
+) -> list[Any]:
+    """The tree of each record. Labelled spans make n-ary trees, all of a batch at once."""
     if not records:
         return []
+    if task.labels == "splits":
+        return [
+            task.build(record.derivation, batch.words[candidate.sentence], evidence=record.evidence)
+            for candidate, record in zip(candidates, records, strict=True)
+        ]
     lengths = [record.length for record in records]
     spans = spans_of(lengths, [record.decisions.table for record in records])
     labels = np.concatenate([record.labels.numbers for record in records])
@@ -141,15 +144,6 @@ def _syntax_trees(
         for number, (row, record) in enumerate(
             zip([candidate.sentence for candidate in candidates], records, strict=True)
         )
-    ]
-
-
-def _discourse_trees(
-    task: DiscourseTask, batch: Batch, candidates: Sequence[Candidate], records: list[Record]
-) -> list[DiscourseTree]:
-    return [
-        task.build(record.derivation, batch.words[candidate.sentence], evidence=record.evidence)
-        for candidate, record in zip(candidates, records, strict=True)
     ]
 
 

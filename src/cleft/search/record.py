@@ -50,7 +50,7 @@ class Record:
     """
 
     length: int
-    stops: bool  # whether spans can be left whole, and splits carry the labels
+    splits_labelled: bool  # whether the splits carry the labels, and not the spans
     decisions: Decisions
     labels: Labels
     score: float
@@ -99,10 +99,17 @@ class Record:
             return replace(shared, split=found.split, splits=found.splits)
         return replace(found, split=None, splits=())
 
+    @property
+    def labelled(self) -> dict[Span, str]:
+        """The label of each span, or of each span that is split, dummies left out."""
+        names = [self.labels.names[number] for number in self.labels.numbers.tolist()]
+        pairs = zip(self._spans(), names, strict=True)
+        return {span: name for span, name in pairs if not is_dummy(name)}
+
     def _spans(self) -> Iterator[Span]:
         """What carries a label, in preorder."""
         table = self.decisions.table
-        if self.stops:
+        if self.splits_labelled:
             return (Span(left, right) for left, split, right in table.tolist() if split < right)
         spans = spans_of([self.length], [table])
         return map(Span, spans.left.tolist(), spans.right.tolist())

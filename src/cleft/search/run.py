@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, log
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from cleft.search.decode import Candidate, Decoder, Statistics
 from cleft.search.marks import Marks
 from cleft.search.options import SearchOptions
 from cleft.search.results import Parse
-from cleft.span import Span
-from cleft.tasks import DiscourseTask, SyntaxTask
+from cleft.tasks import Task
 
 __all__ = ["find", "search"]
 
@@ -30,7 +29,7 @@ HALF = log(0.5)
 def search(
     scorer: Scorer,
     sentences: Sequence[Sequence[str]],
-    task: SyntaxTask | DiscourseTask,
+    task: Task[Any],
     options: SearchOptions | None = None,
     *,
     constraints: Sequence[Constraints | None] | None = None,
@@ -45,12 +44,11 @@ def search(
     the model's, else `X`. `statistics` are added to.
     """
     options = options or SearchOptions()
-    stops = 2 in task.legal(Span(0, 2))
     batch, results = _check(
         sentences,
         _fill(constraints, sentences, "constraints"),
         _fill(tags, sentences, "lists of tags"),
-        stops=stops,
+        stops=task.stops,
     )
     if batch.index:
         full = [sentence for sentence in sentences if sentence]
@@ -60,9 +58,9 @@ def search(
             scorer,
             encoded,
             task.name,
-            masks=Masks(encoded.lengths, stops=stops, constraints=batch.constraints),
+            masks=Masks(encoded.lengths, stops=task.stops, constraints=batch.constraints),
             statistics=statistics if statistics is not None else Statistics(),
-            marks=_marks(scorer, encoded, task, batch) if stops else None,
+            marks=_marks(scorer, encoded, task, batch) if task.stops else None,
         )
         candidates = find(decoder, np.array(list(batch.index), np.intp), options)
         for row, parses in assemble(decoder, task, batch, candidates, options).items():
@@ -72,9 +70,7 @@ def search(
     return [results[index] for index in range(len(sentences))]
 
 
-def _marks(
-    scorer: Scorer, encoded: Encoded, task: SyntaxTask | DiscourseTask, batch: Batch
-) -> Marks | None:
+def _marks(scorer: Scorer, encoded: Encoded, task: Task[Any], batch: Batch) -> Marks | None:
     chances = scorer.marks(encoded, task.name)
     if chances is None:
         return None

@@ -17,9 +17,8 @@ from cleft.sentence import Sentence
 from cleft.server.downloads import Wish, tree_downloads
 from cleft.server.refusals import error_data
 from cleft.span import Span, Split
-from cleft.tasks import DISCOURSE, SyntaxTask
 from cleft.text import Token
-from cleft.tree import Tree, is_dummy
+from cleft.tree import Tree
 
 __all__ = ["segmented_data", "sentence_data"]
 
@@ -27,7 +26,7 @@ DIGITS = 6
 """To which a distribution's numbers are rounded: there are very many of them."""
 
 
-def sentence_data(sentence: Sentence, syntax: SyntaxTask, wish: Wish) -> dict[str, Any]:
+def sentence_data(sentence: Sentence, wish: Wish) -> dict[str, Any]:
     """One sentence of the answer to /v1/parse; `syntax` is the model's kind of that task."""
     tags = sentence.syntax.tags() if sentence.syntax is not None else None
     tokens = _tokens_data(sentence.tokens)
@@ -38,8 +37,8 @@ def sentence_data(sentence: Sentence, syntax: SyntaxTask, wish: Wish) -> dict[st
         "start": sentence.start,
         "end": sentence.end,
         "tokens": tokens,
-        "syntax": _trees_data(sentence, "syntax", syntax, wish),
-        "discourse": _trees_data(sentence, "discourse", syntax, wish),
+        "syntax": _trees_data(sentence, "syntax", wish),
+        "discourse": _trees_data(sentence, "discourse", wish),
         "error": None if sentence.error is None else error_data(sentence.error),
     }
 
@@ -63,18 +62,16 @@ def _tokens_data(tokens: Sequence[Token]) -> list[dict[str, Any]]:
     return [{"text": token.text, "start": token.start, "end": token.end} for token in tokens]
 
 
-def _trees_data(
-    sentence: Sentence, task: str, syntax: SyntaxTask, wish: Wish
-) -> dict[str, Any] | None:
+def _trees_data(sentence: Sentence, task: str, wish: Wish) -> dict[str, Any] | None:
     """The best tree, with the others of the n-best list in it; None where there is none."""
     parses = sentence.parses.get(task, ())
     if not parses:
         return None
-    best, *others = (_tree_data(parse, sentence, syntax, wish) for parse in parses)
+    best, *others = (_tree_data(parse, sentence, wish) for parse in parses)
     return {**best, "others": others}
 
 
-def _tree_data(parse: Parse, sentence: Sentence, syntax: SyntaxTask, wish: Wish) -> dict[str, Any]:
+def _tree_data(parse: Parse, sentence: Sentence, wish: Wish) -> dict[str, Any]:
     tree = parse.tree
     tokens = sentence.tokens
     if isinstance(tree, Tree):
@@ -88,7 +85,7 @@ def _tree_data(parse: Parse, sentence: Sentence, syntax: SyntaxTask, wish: Wish)
     data["log_prob"] = parse.log_prob
     data["split_log_prob"] = parse.split_log_prob
     data["probability"] = exp(min(parse.log_prob, 0.0))
-    data["steps"] = _steps_data(parse, _labels(parse, syntax))
+    data["steps"] = _steps_data(parse, parse.record.labelled)
     if wish.formats:
         data["formats"] = tree_downloads(tree, sentence, wish)
     return data
@@ -104,19 +101,7 @@ def _complete(data: dict[str, Any], tree: DiscourseTree) -> dict[str, Any]:
     }
 
 
-def _labels(parse: Parse, syntax: SyntaxTask) -> Mapping[tuple[int, int], str]:
-    """The label of each span that is split, as the model gave it."""
-    made = parse.derivation
-    task = syntax if isinstance(parse.tree, Tree) else DISCOURSE
-    items = task.labelled(made.length, made.splits)
-    return {
-        (item[0], item[-1]): label
-        for item, label in zip(items, made.labels, strict=True)
-        if not is_dummy(label)
-    }
-
-
-def _steps_data(parse: Parse, labels: Mapping[tuple[int, int], str]) -> list[dict[str, Any]]:
+def _steps_data(parse: Parse, labels: Mapping[Span, str]) -> list[dict[str, Any]]:
     """The decisions in the order in which they were taken."""
     if not parse.steps:
         return [_step(parse, split, labels) for split in parse.derivation.splits]
@@ -128,14 +113,14 @@ def _steps_data(parse: Parse, labels: Mapping[tuple[int, int], str]) -> list[dic
     return rows
 
 
-def _step(parse: Parse, split: Split, labels: Mapping[tuple[int, int], str]) -> dict[str, Any]:
+def _step(parse: Parse, split: Split, labels: Mapping[Span, str]) -> dict[str, Any]:
     span = Span(split.left, split.right)
     found = parse.evidence.get(span)
     row: dict[str, Any] = {
         "span": list(span),
         "split": split.split,
         "probability": found.split if found is not None else None,
-        "label": labels.get((split.left, split.right)),
+        "label": labels.get(span),
     }
     if found is not None and found.splits:
         row["alternatives"] = [list(pair) for pair in found.splits]

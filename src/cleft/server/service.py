@@ -121,13 +121,12 @@ class Service:
 
     def answer(self, question: Question, sentences: Sequence[Sentence], **more: Any) -> bytes:
         """The answer to a question, as JSON."""
-        syntax = self.engines[question.model].parser.manifest.syntax
         wish = question.wish
         data = {
             **more,
             "model": question.model,
             "task": question.manner.task,
-            "sentences": [sentence_data(each, syntax, wish) for each in sentences],
+            "sentences": [sentence_data(each, wish) for each in sentences],
         }
         if wish.formats:
             data["formats"] = whole_downloads(sentences, wish)
