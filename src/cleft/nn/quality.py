@@ -8,6 +8,7 @@ from cleft.discourse import DiscourseTree
 from cleft.errors import CleftError, ModelError, UsageError
 from cleft.metrics.evalb import score_syntax
 from cleft.metrics.parseval import score_discourse
+from cleft.metrics.prm import parameters
 from cleft.nn.data import Sentence, read_sentences
 from cleft.nn.recipe import DataConfig
 from cleft.runtime.batches import plan
@@ -24,7 +25,8 @@ Dev = Mapping[str, Sequence[Sentence]]
 MOST_LOST = 0.2
 """How much F1, in per cent, quantisation may cost."""
 
-TASKS = ("syntax", "discourse")
+METRICS = {"syntax": "collins", "discourse": "parseval"}
+"""How trees are scored unless the model says how it was chosen."""
 
 
 def dev_sentences(names: Sequence[str], *, clean: str = "ptb") -> dict[str, list[Sentence]]:
@@ -32,9 +34,9 @@ def dev_sentences(names: Sequence[str], *, clean: str = "ptb") -> dict[str, list
     found: dict[str, list[Sentence]] = {}
     for name in names:
         task, separator, path = name.partition("=")
-        if task not in TASKS or not separator:
+        if task not in METRICS or not separator:
             raise UsageError(
-                f"expected TASK=FILE with the task {' or '.join(TASKS)}, found {name!r}"
+                f"expected TASK=FILE with the task {' or '.join(METRICS)}, found {name!r}"
             )
         config = DataConfig(train=(path,), dev=(path,), clean=clean)
         found.setdefault(task, []).extend(read_sentences(task, [path], config))
@@ -51,7 +53,9 @@ def check_tasks(dev: Dev, tasks: Sequence[str]) -> None:
         )
 
 
-def dev_score(scorer: Scorer, task: SyntaxTask | DiscourseTask, dev: Sequence[Sentence]) -> float:
+def dev_score(
+    scorer: Scorer, task: SyntaxTask | DiscourseTask, dev: Sequence[Sentence], metric: str
+) -> float:
     """The F1 that counts, in per cent: brackets for syntax, relations for discourse."""
     trees: list[Tree | DiscourseTree | None] = [None] * len(dev)
     for batch in plan([len(sentence.words) for sentence in dev]):
@@ -63,26 +67,32 @@ def dev_score(scorer: Scorer, task: SyntaxTask | DiscourseTask, dev: Sequence[Se
     if isinstance(task, SyntaxTask):
         gold = [sentence.tree for sentence in dev if isinstance(sentence.tree, Tree)]
         found = [tree if isinstance(tree, Tree) else None for tree in trees]
-        return score_syntax(gold, found).f1
+        return score_syntax(gold, found, parameters(metric)).f1
     relations = [s.tree for s in dev if isinstance(s.tree, DiscourseTree)]
     parses = [tree if isinstance(tree, DiscourseTree) else None for tree in trees]
     return score_discourse(relations, parses).relation.f1
 
 
 def refuse_loss(
-    before: Scorer, after: Scorer, syntax: SyntaxTask, dev: Dev, where: str
-) -> dict[str, dict[str, float]]:
-    """Both scorers' dev scores by task; a ModelError if one loses too much."""
-    scores: dict[str, dict[str, float]] = {}
+    before: Scorer,
+    after: Scorer,
+    syntax: SyntaxTask,
+    dev: Dev,
+    metrics: Mapping[str, str],
+    where: str,
+) -> dict[str, dict[str, float | str]]:
+    """Both scorers' dev scores by task, by the metric of each; a ModelError if one loses much."""
+    scores: dict[str, dict[str, float | str]] = {}
     for task in (syntax, DISCOURSE):
         if task.name not in dev:
             continue
-        full = dev_score(before, task, dev[task.name])
-        small = dev_score(after, task, dev[task.name])
-        scores[task.name] = {"fp32": round(full, 3), "int8": round(small, 3)}
+        metric = metrics.get(task.name, METRICS[task.name])
+        full = dev_score(before, task, dev[task.name], metric)
+        small = dev_score(after, task, dev[task.name], metric)
+        scores[task.name] = {"metric": metric, "fp32": round(full, 3), "int8": round(small, 3)}
         if full - small > MOST_LOST:
             raise ModelError(
-                f"int8 lowers the {task.name} F1 on dev from {full:.2f} to {small:.2f}, "
+                f"int8 lowers the {task.name} F1 ({metric}) on dev from {full:.2f} to {small:.2f}, "
                 f"by more than {MOST_LOST}",
                 where=where,
                 hint="export without --int8",
