@@ -28,6 +28,8 @@ ROWS = (1, 32, 128, 512)
 def onnx_product(inputs: int, outputs: int, threads: int) -> Callable[[Any], object]:
     """One `MatMul` with constant weights as a session."""
     import numpy as np
+
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # as the runtime does
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
 

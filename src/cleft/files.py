@@ -8,6 +8,7 @@ name only when it is complete.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from typing import IO, TextIO
 
 from cleft.errors import InputError, OutputError, Place
 
-__all__ = ["LONGEST_LINE", "STREAM", "lines", "read_text", "source_name", "writing"]
+__all__ = ["LONGEST_LINE", "STREAM", "lines", "read_text", "sha256", "source_name", "writing"]
 
 STREAM = "-"
 """The name of standard input and output."""
@@ -66,6 +67,19 @@ def lines(path: str | Path) -> Iterator[str]:
 def read_text(path: str | Path) -> str:
     """A whole text file."""
     return "".join(lines(path))
+
+
+def sha256(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes; `~` is the home directory.
+
+    >>> sha256(__file__) == sha256(Path(__file__))
+    True
+    """
+    try:
+        with open(Path(path).expanduser(), "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
 def _decode(raw: bytes, path: str | Path, number: int) -> str:

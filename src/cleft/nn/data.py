@@ -6,7 +6,6 @@ its task's. Examples hold numbers, so a vocabulary comes first.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +31,6 @@ from cleft.tree import Tree
 
 __all__ = [
     "Sentence",
-    "file_hash",
     "is_blank",
     "make_examples",
     "make_vocabulary",
@@ -163,12 +161,3 @@ def _numbers(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
 def is_blank(path: str | Path) -> bool:
     """Whether a dev file has nothing in it; a run without dev sentences is allowed."""
     return not any(line.strip() for line in files.lines(Path(path).expanduser()))
-
-
-def file_hash(path: str | Path) -> str:
-    """The SHA-256 of a file, for the record of a run."""
-    digest = hashlib.sha256()
-    with open(Path(path).expanduser(), "rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

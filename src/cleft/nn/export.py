@@ -19,7 +19,8 @@ import numpy as np
 
 import cleft
 from cleft import files
-from cleft.errors import CleftError, ModelError, OutputError
+from cleft.errors import CleftError, InputError, ModelError, OutputError
+from cleft.metrics.prm import SETTINGS
 from cleft.nn.calibration import Seen, calibrate, some
 from cleft.nn.checkpoint import load_model, read_object
 from cleft.nn.encoders import Encoder
@@ -50,8 +51,9 @@ class ExportOptions:
 
     `about` is for people and goes into config.json, the file `card` beside it.
     `dev` is what int8 weights are compared on, and what their scales are taken from: they may
-    not cost more than 0.2. `sentences` (tokens between spaces) are the model's self-test; by
-    default those that we have for the language in `about`.
+    not cost more than 0.2 by `metrics`, by default those that the model was chosen by.
+    `sentences` (tokens between spaces) are the model's self-test; by default those that we have
+    for the language in `about`.
     """
 
     int8: bool = False
@@ -59,6 +61,7 @@ class ExportOptions:
     card: str | None = None
     sentences: Sequence[str] = ()
     dev: Dev = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tokens(self) -> list[tuple[str, ...]]:
@@ -82,7 +85,20 @@ def export(
     scorer = load_model(source)
     if options.dev:
         check_tasks(options.dev, scorer.network.config.tasks)
-    return export_scorer(scorer, target, replace(options, about=about))
+    metrics = {**_metrics(table, source), **options.metrics}
+    return export_scorer(scorer, target, replace(options, about=about, metrics=metrics))
+
+
+def _metrics(table: Mapping[str, Any], source: Path) -> Mapping[str, str]:
+    """How each task of a model was scored when it was chosen."""
+    found = table.get("metrics", {})
+    known = [*SETTINGS, "parseval"]
+    if not isinstance(found, dict) or not all(value in known for value in found.values()):
+        raise InputError(
+            f"expected a metric by task, found {found!r}",
+            where=f"{source / 'config.json'}: metrics",
+        )
+    return found
 
 
 def export_scorer(
@@ -135,7 +151,7 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
     _seal(folder, manifest)
     exported = OnnxScorer(ModelDirectory(folder))
     if options.int8:
-        lost = refuse_loss(scorer, exported, manifest, options.dev, str(folder))
+        lost = refuse_loss(scorer, exported, manifest, options.dev, options.metrics, str(folder))
         manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
     else:
         _compare(scorer, exported, options.tokens)

@@ -14,9 +14,10 @@ from typing import Any
 
 import torch
 
+from cleft import files
 from cleft.errors import InputError
 from cleft.nn.checkpoint import load_model
-from cleft.nn.data import Sentence, file_hash, is_blank, read_sentences
+from cleft.nn.data import Sentence, is_blank, read_sentences
 from cleft.nn.evaluate import Outcome, parse_sentences, score
 from cleft.nn.recipe import DataConfig, Recipe, set_name
 from cleft.nn.scorer import TorchScorer
@@ -77,7 +78,7 @@ def final_scores(
     scorer: TorchScorer | None = None
     rows, hashes = [], {}
     for part in _parts(recipe):
-        hashes.update({path: file_hash(path) for path in part.paths})
+        hashes.update({path: files.sha256(path) for path in part.paths})
         paths = [path for path in part.paths if part.part == "test" or not is_blank(path)]
         if not paths:
             continue

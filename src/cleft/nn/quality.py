@@ -60,19 +60,23 @@ def dev_score(scorer: Scorer, task: Task[Any], dev: Sequence[Sentence], metric: 
 
 
 def refuse_loss(
-    before: Scorer, after: Scorer, manifest: Manifest, dev: Dev, where: str
-) -> dict[str, dict[str, float]]:
-    """Both scorers' dev scores by task; a ModelError if one loses too much."""
-    scores: dict[str, dict[str, float]] = {}
+    before: Scorer,
+    after: Scorer,
+    manifest: Manifest,
+    dev: Dev,
+    metrics: Mapping[str, str],
+    where: str,
+) -> dict[str, dict[str, float | str]]:
+    """Both scorers' dev scores by task, by the metric of each; a ModelError if one loses much."""
+    scores: dict[str, dict[str, float | str]] = {}
     for name, sentences in dev.items():
         task = manifest.task(name)
-        full, small = (
-            dev_score(scorer, task, sentences, task.metrics[0]) for scorer in (before, after)
-        )
-        scores[name] = {"fp32": round(full, 3), "int8": round(small, 3)}
+        metric = metrics.get(name, task.metrics[0])
+        full, small = (dev_score(scorer, task, sentences, metric) for scorer in (before, after))
+        scores[name] = {"metric": metric, "fp32": round(full, 3), "int8": round(small, 3)}
         if full - small > MOST_LOST:
             raise ModelError(
-                f"int8 lowers the {name} F1 on dev from {full:.2f} to {small:.2f}, "
+                f"int8 lowers the {name} F1 ({metric}) on dev from {full:.2f} to {small:.2f}, "
                 f"by more than {MOST_LOST}",
                 where=where,
                 hint="export without --int8",

@@ -1,17 +1,25 @@
-"""What a run needs before its first step: data, vocabulary, network, optimiser."""
+"""What a run needs before its first step: devices and precision, data, vocabulary, network."""
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
+import warnings
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
 
 import torch
+from lightning_fabric import Fabric
+from lightning_fabric.strategies.ddp import DDPStrategy
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 
+from cleft import files
 from cleft.errors import RecipeError
 from cleft.nn.batches import Example, stable_seed
 from cleft.nn.checkpoint import build_network
 from cleft.nn.data import (
     Sentence,
-    file_hash,
     is_blank,
     make_examples,
     make_vocabulary,
@@ -19,11 +27,96 @@ from cleft.nn.data import (
 )
 from cleft.nn.features import Featuriser
 from cleft.nn.network import Network
-from cleft.nn.recipe import DataConfig, Recipe
+from cleft.nn.recipe import DataConfig, Recipe, TrainingConfig
+from cleft.nn.transformer import encoder_sums
 from cleft.nn.vectors import read_vectors, start_from
 from cleft.nn.vocab import Vocabulary
 
-__all__ = ["Materials", "prepare"]
+__all__ = ["Materials", "make_fabric", "prepare", "try_precision"]
+
+MIXED = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
+"""Precisions that need more of a processor than arithmetic that all have."""
+
+SIZES = (16, 64, 512)
+"""Sides of the products to try: which instructions are used depends on them."""
+
+
+def make_fabric(config: TrainingConfig) -> Fabric:
+    """The devices that a recipe asks for, at a precision that has been tried on them."""
+    # A batch of one task leaves the other task's head without gradients.
+    strategy: Any = DDPStrategy(find_unused_parameters=True) if config.devices > 1 else "auto"
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*AMP with fp16 is not supported")  # see below
+            fabric = Fabric(
+                accelerator=config.accelerator,
+                devices=config.devices,
+                strategy=strategy,
+                precision=config.precision,
+            )
+    except (RuntimeError, ValueError, MisconfigurationException) as error:
+        raise RecipeError(
+            str(error),
+            where="training.accelerator, training.devices",
+            hint="use what this machine has",
+        ) from error
+    if config.precision == "16-mixed" and fabric.device.type == "cpu":
+        raise RecipeError(
+            "expected another precision on a CPU, found '16-mixed', which needs a GPU",
+            where="training.precision",
+            hint="use 32-true, or bf16-mixed",
+        )
+    try_precision(config.precision, fabric.device.type)
+    return fabric
+
+
+def try_precision(precision: str, device: str) -> None:
+    """Fail if a mixed precision cannot be used here.
+
+    A process of its own tries it: a CPU may list instructions that its virtual
+    machine does not grant, and whatever uses one is ended by the system.
+    """
+    if precision not in MIXED:
+        return
+    context = multiprocessing.get_context("spawn")
+    reader, writer = context.Pipe(duplex=False)
+    child = context.Process(target=_multiply, args=(precision, device, writer))
+    child.start()
+    writer.close()  # so that the end of the child is the end of what can be read
+    try:
+        problem = reader.recv()
+    except EOFError:
+        problem = ""
+    child.join()
+    if child.exitcode or problem:
+        raise RecipeError(
+            f"expected a precision that this machine can use, found {precision!r}: the process "
+            f"that tried matrix products on the {device} {problem or _end(child.exitcode)}",
+            where="training.precision",
+            hint="use 32-true; or, if the CPU lists instructions that it is not granted, set "
+            "ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 or less in the environment",
+        )
+
+
+def _end(code: int | None) -> str:
+    """How a process ended that did not say so itself."""
+    if code is not None and code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with exit code {code}; does the program lack 'if __name__ == \"__main__\":'?"
+
+
+def _multiply(precision: str, device: str, told: Connection[str, None]) -> None:
+    """Products of some sizes, there and back; what fails is told."""
+    try:
+        for size in SIZES:
+            layer = torch.nn.Linear(size, size, device=device)
+            with torch.autocast(device, MIXED[precision]):
+                product = layer(torch.ones(size, size, device=device))
+            product.float().sum().backward()
+    except Exception as error:  # whatever it is, it is no traceback's business
+        told.send(f"failed: {error}")
+    else:
+        told.send("")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +130,7 @@ class Materials:
     network: Network
     featurise: Featuriser
     hashes: dict[str, str]
+    encoder: dict[str, str]  # the sums of the transformer's files, by name
 
 
 def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[Sentence]) -> None:
@@ -69,11 +163,10 @@ def prepare(recipe: Recipe) -> Materials:
             task, [path for path in config.dev if not is_blank(path)], config
         )
         _check_read(task, config, sentences[task], dev[task])
-        hashes.update({path: file_hash(path) for path in (*config.train, *config.dev)})
+        hashes.update({path: files.sha256(path) for path in (*config.train, *config.dev)})
     network, vectors = recipe.network, None
-    if network.transformer:
-        weights = f"{network.transformer}/model.safetensors"
-        hashes[weights] = file_hash(weights)
+    encoder = encoder_sums(network.transformer) if network.transformer else {}
+    hashes.update({f"{network.transformer}/{name}": known for name, known in encoder.items()})
     extra: list[str] = []
     if recipe.vocabulary.vectors:
         seen = {w.lower() for rows in sentences.values() for s in rows for w in s.words}
@@ -81,7 +174,7 @@ def prepare(recipe: Recipe) -> Materials:
         extra = [
             w for n, w in enumerate(vectors) if n < recipe.vocabulary.vectors_limit or w in seen
         ]
-        hashes[recipe.vocabulary.vectors] = file_hash(recipe.vocabulary.vectors)
+        hashes[recipe.vocabulary.vectors] = files.sha256(recipe.vocabulary.vectors)
     vocabulary = make_vocabulary(
         sentences,
         network,
@@ -104,4 +197,5 @@ def prepare(recipe: Recipe) -> Materials:
         network=built,
         featurise=featurise,
         hashes=hashes,
+        encoder=encoder,
     )

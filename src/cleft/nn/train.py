@@ -18,11 +18,9 @@ from typing import Any
 import numpy as np
 import torch
 from lightning_fabric import Fabric
-from lightning_fabric.strategies.ddp import DDPStrategy
-from lightning_fabric.utilities.exceptions import MisconfigurationException
 from torch import Tensor
 
-from cleft.errors import ModelError, RecipeError
+from cleft.errors import InputError, ModelError, RecipeError
 from cleft.nn.batches import collate, plan, portion, share, stable_seed
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
 from cleft.nn.evaluate import evaluate
@@ -33,7 +31,7 @@ from cleft.nn.progress import Progress, make_progress, show_scores
 from cleft.nn.recipe import Recipe, parse_recipe
 from cleft.nn.rundir import RunDirectory, versions
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.setup import Materials, prepare
+from cleft.nn.setup import Materials, make_fabric, prepare
 from cleft.tasks import get_task
 
 __all__ = ["Trainer", "train"]
@@ -45,21 +43,7 @@ def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, An
     if config.threads:
         torch.set_num_threads(config.threads)
     directory = RunDirectory(output)
-    # A batch of one task leaves the other task's head without gradients.
-    strategy: Any = DDPStrategy(find_unused_parameters=True) if config.devices > 1 else "auto"
-    try:
-        fabric = Fabric(
-            accelerator=config.accelerator,
-            devices=config.devices,
-            strategy=strategy,
-            precision=config.precision,
-        )
-    except (RuntimeError, ValueError, MisconfigurationException) as error:
-        raise RecipeError(
-            str(error),
-            where="training.accelerator, training.devices",
-            hint="use what this machine has",
-        ) from error
+    fabric = make_fabric(config)
     fabric.launch()
     # Only the first process decides: the others may come when it has begun to write.
     started = fabric.broadcast(directory.has_run)
@@ -283,7 +267,9 @@ class Trainer:
             return
         self.best = {"epoch": self.epoch, "step": self.step, "score": score, "dev": dev}
         if self.fabric.is_global_zero:
-            about = {"recipe": self.recipe.name, "best": self.best}
+            metrics = {task: config.metric for task, config in self.recipe.data.items()}
+            about = {"recipe": self.recipe.name, "best": self.best, "metrics": metrics}
+            about["encoder"] = self.materials.encoder
             save_model(self.directory.path / "best", self.network, self.materials.vocabulary, about)
 
     def _record_epoch(self, dev: dict[str, dict[str, float]]) -> None:
@@ -346,6 +332,7 @@ class Trainer:
             "data": self.materials.hashes,
             "training": self.recipe.to_table()["training"],
             "earlier": self.earlier,
+            "scaler": self.fabric.strategy.precision.state_dict(),  # empty but for 16-mixed
         }
         save_checkpoint(self.directory.path, tensors, counters)
 
@@ -359,6 +346,7 @@ class Trainer:
             parts.setdefault(part, {})[rest] = tensor
         fill(self.network, parts["model"], self.directory.path)
         self._restore_optimiser(parts["optimiser"])
+        self._restore_scaler(counters.get("scaler", {}))
         if self.average is not None:
             # A run that averages only from here on begins with the weights of this moment.
             begun = parts["average"] or parts["model"]
@@ -400,6 +388,21 @@ class Trainer:
                 where="training.batch_tokens",
                 hint="change it when an epoch is over",
             )
+
+    def _restore_scaler(self, found: Any) -> None:
+        """Take up the factor of the gradients, if both parts of the run have one."""
+        precision = self.fabric.strategy.precision
+        wanted = precision.state_dict()
+        if not wanted or found == {}:
+            return
+        numbers = isinstance(found, dict) and all(type(v) in (int, float) for v in found.values())
+        if not numbers or found.keys() != wanted.keys():
+            raise InputError(
+                f"expected numbers for {', '.join(wanted)}, found {found!r}",
+                where=f"{self.directory.path / 'checkpoint.json'}: scaler",
+                hint="bring it back from a copy, or start anew in another --output",
+            )
+        precision.load_state_dict(found)
 
     def _restore_optimiser(self, tensors: Mapping[str, Tensor]) -> None:
         for name, parameter in trained_tensors(self.network).items():

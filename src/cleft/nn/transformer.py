@@ -14,16 +14,31 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from cleft import files
 from cleft.errors import InputError
 from cleft.nn.config import NetworkConfig
 from cleft.nn.frozen import Remembered
 from cleft.nn.windows import Windows
 from cleft.runtime.wordpiece import MOST_PIECES
 
-__all__ = ["Pieces", "ScalarMix", "Transformer", "load_pieces", "load_transformer"]
+__all__ = [
+    "Pieces",
+    "ScalarMix",
+    "Transformer",
+    "encoder_sums",
+    "load_pieces",
+    "load_transformer",
+]
 
 SHORTEST = 8
 """A window must hold a few pieces besides its two marks."""
+
+DECIDING = (
+    *("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
+    *("added_tokens.json", "vocab.txt", "vocab.json", "merges.txt"),
+    *("sentencepiece.bpe.model", "spiece.model"),
+)
+"""Files of a transformer's directory besides its weights that decide what it says."""
 
 
 class Pieces:
@@ -79,6 +94,17 @@ def _directory(path: str) -> Path:
             hint="give the path of a model on this machine; nothing is downloaded",
         )
     return directory
+
+
+def encoder_sums(path: str, *, weights: bool = True) -> dict[str, str]:
+    """The SHA-256, by name, of the files that decide what a transformer says."""
+    directory = _directory(path)
+    names = sorted(
+        file.name
+        for file in directory.iterdir()
+        if file.name in DECIDING or (weights and file.suffix == ".safetensors")
+    )
+    return {name: files.sha256(directory / name) for name in names}
 
 
 def load_pieces(path: str) -> Pieces:

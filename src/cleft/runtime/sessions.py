@@ -7,6 +7,7 @@ threads are gone in the child), so after one every session is made again.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -61,6 +62,9 @@ class Sessions:
             return self._open[name]
 
     def _make(self, file: str) -> Any:
+        # Its builds report to their maker and leave an identifier in the home directory, from
+        # the import on; whoever wants that sets the variable to 0.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
