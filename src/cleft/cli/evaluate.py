@@ -10,7 +10,7 @@ from typing import Any
 
 from cleft.errors import MetricError, UsageError
 from cleft.files import STREAM
-from cleft.formats.cleaning import CLEANINGS
+from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS
 
 EPILOG = """\
@@ -24,6 +24,9 @@ syntax
   (()), is a missing parse and is skipped. A pair whose words differ is an
   error. Both leave precision and recall, so both are always shown.
   Files with trees over several lines are paired tree by tree.
+  All trees are cleaned first (--clean, by default ptb: no traces, no function
+  tags, no outer bracket), and the output says so; --clean none scores them as
+  they stand, as EVALB itself does.
 
 discourse
   RST Parseval (--metric rst): each split's two children; or original Parseval
@@ -33,15 +36,14 @@ discourse
 
 with a model
   --model parses the words of GOLD and scores the trees as it would a file of
-  them. Gold trees are cleaned first (--clean, by default ptb: no traces, no
-  function tags, no outer bracket). The model's trees get the gold tags, which
-  EVALB tells punctuation by; how many of its own tags are right stands below.
+  them. The model's trees get the gold tags, which EVALB tells punctuation by;
+  how many of its own tags are right stands below.
 
 All percentages run from 0 to 100.
 
 examples:
   cleft evaluate gold.mrg predicted.mrg
-  cleft evaluate gold.mrg predicted.mrg --prm COLLINS.prm --evalb
+  cleft evaluate gold.mrg predicted.mrg --prm COLLINS.prm --evalb --clean none
   cleft evaluate gold.mrg predicted.mrg --prm spmrl --by-label --confusion
   cleft evaluate gold.mrg one.mrg --against two.mrg
   cleft evaluate gold.jsonl predicted.jsonl --metric original --json
@@ -57,7 +59,7 @@ MOST_SAMPLES = 100_000
 
 SYNTAX_OPTIONS = ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean")
 DISCOURSE_OPTIONS = ("metric", "edus", "gold_edus", "relations", "genres", "by_genre")
-MODEL_OPTIONS = ("beam", "jobs", "edus", "clean")
+MODEL_OPTIONS = ("beam", "jobs", "edus")
 
 
 def add(commands: Any) -> None:
@@ -111,6 +113,11 @@ def _add_syntax(parser: argparse.ArgumentParser) -> None:
         choices=["evalb", "spmrl"],
         help="which C program to agree with (default: spmrl if the parameters delete VROOT)",
     )
+    syntax.add_argument(
+        "--clean",
+        choices=list(CLEANINGS),
+        help="what to take off the trees of all sides (default: ptb); none leaves them as they are",
+    )
     syntax.add_argument("--stop", action="store_true", help="give up at MAX_ERROR, as EVALB does")
     syntax.add_argument("--by-label", action="store_true", help="scores by label")
     syntax.add_argument("--by-length", action="store_true", help="scores by sentence length")
@@ -143,9 +150,6 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--jobs", type=int, help="processes that parse (default: 1)")
     model.add_argument(
         "--edus", choices=["model", "gold"], help="whose EDUs to build on (default: model)"
-    )
-    model.add_argument(
-        "--clean", choices=list(CLEANINGS), help="what to take off gold trees (default: ptb)"
     )
 
 
@@ -195,7 +199,8 @@ def _sources(args: argparse.Namespace) -> list[Any]:
         sides = _with_model(args)
         names = [args.against]
     relations: Relations = args.relations or "coarse"
-    return [*sides, *(Source(name, args.format, relations) for name in names if name)]
+    clean = cleaning(args.clean or "ptb")
+    return [*sides, *(Source(name, args.format, relations, clean) for name in names if name)]
 
 
 def _with_model(args: argparse.Namespace) -> list[Any]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, UsageError
-from cleft.formats.cleaning import clean_tree, cleaning
+from cleft.formats.cleaning import cleaning
 from cleft.metrics.counts import percentage
 from cleft.metrics.sources import Source, every_tree
 from cleft.text import Source as TextSource
@@ -26,27 +25,9 @@ if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
     from cleft.parser import Item, Parser, Sentence
 
-__all__ = ["Gold", "Predictions", "about_model", "model_lines", "model_sources", "with_tags"]
+__all__ = ["Predictions", "about_model", "model_lines", "model_sources", "with_tags"]
 
 TOLD = 10  # sentences without a tree that are told before the rest is only counted
-
-
-class Gold(Source):
-    """Gold trees as a parser can have made them: no traces, no function tags, no outer bracket."""
-
-    clean = "ptb"
-
-    def syntax(self) -> list[Tree | None]:
-        """The cleaned trees; lines without a word are passed over."""
-        return list(self._cleaned)
-
-    @cached_property
-    def _cleaned(self) -> list[Tree]:
-        clean = cleaning(self.clean)
-        trees = every_tree(super().syntax())
-        if clean is None:
-            return trees
-        return [kept for tree in trees if (kept := clean_tree(tree, clean)) is not None]
 
 
 class Predictions:
@@ -57,7 +38,7 @@ class Predictions:
     counted beside it.
     """
 
-    def __init__(self, parser: Parser, gold: Gold, *, args: argparse.Namespace) -> None:
+    def __init__(self, parser: Parser, gold: Source, *, args: argparse.Namespace) -> None:
         self.name = f"model {args.model}"
         self.tasks = frozenset(parser.manifest.tasks)
         self.failed = 0
@@ -167,12 +148,11 @@ def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
     )
 
 
-def model_sources(args: argparse.Namespace) -> list[Gold | Predictions]:
+def model_sources(args: argparse.Namespace) -> list[Source | Predictions]:
     """The gold trees, and what the model makes of their words."""
     from cleft.parser import load
 
-    gold = Gold(args.gold, args.format, args.relations or "coarse")
-    gold.clean = args.clean or "ptb"
+    gold = Source(args.gold, args.format, args.relations or "coarse", cleaning(args.clean or "ptb"))
     if gold.format.name not in ("brackets", "jsonl"):
         raise UsageError(
             f"a model parses sentences, and {gold.format.name} files hold documents",

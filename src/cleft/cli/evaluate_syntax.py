@@ -43,6 +43,8 @@ def evaluate_syntax(args: argparse.Namespace, sources: list[Source]) -> tuple[in
             return 1, iter(stopped if args.evalb else [])
         print(f"cleft: {_too_many(scores)}; scored all the same", file=sys.stderr)
     if args.evalb:
+        if _cleaning(args) != "none":
+            print(f"cleft: {_about_cleaning(args)}", file=sys.stderr)
         return 0, evalb_lines(scores)
     second = sides[1][2] if args.against else None
     if args.json:
@@ -60,8 +62,24 @@ def _setting(args: argparse.Namespace) -> Parameters:
 def _scored(
     wanted: Trees, gold: Source, source: Source, setting: Parameters
 ) -> tuple[Trees, Trees, SyntaxScores]:
-    one, two = pair_up(wanted, source.syntax(), (gold.name, source.name))
+    found = source.syntax()
+    if len(wanted) == len(found):
+        # No parser makes a tree of nothing: such a place is no sentence.
+        gone = {place for place in gold.emptied if found[place] is None}
+        wanted, found = (
+            [tree for place, tree in enumerate(side) if place not in gone]
+            for side in (wanted, found)
+        )
+    one, two = pair_up(wanted, found, (gold.name, source.name))
     return one, two, score_syntax(one, two, setting)
+
+
+def _cleaning(args: argparse.Namespace) -> str:
+    return args.clean or "ptb"
+
+
+def _about_cleaning(args: argparse.Namespace) -> str:
+    return f"all trees cleaned by {_cleaning(args)!r}; --clean none scores them as they stand"
 
 
 def _too_many(scores: SyntaxScores) -> str:
@@ -82,7 +100,7 @@ def _data(
     scores: SyntaxScores,
     second: SyntaxScores | None,
 ) -> dict[str, Any]:
-    data = export.syntax_data(scores)
+    data = export.syntax_data(scores) | {"clean": _cleaning(args)}
     if args.by_length:
         ranges = by_length(scores)
         data["by_length"] = {name: export.totals_data(total) for name, total in ranges.items()}
@@ -114,6 +132,9 @@ def _report(
     second: SyntaxScores | None,
 ) -> Iterator[str]:
     yield from report.syntax_report(scores)
+    if _cleaning(args) != "none":
+        yield ""
+        yield _about_cleaning(args)
     if args.by_length:
         yield ""
         yield from report.length_report(by_length(scores))
