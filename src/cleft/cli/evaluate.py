@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from cleft.errors import MetricError, UsageError
@@ -49,6 +50,7 @@ examples:
   cleft evaluate gold.jsonl predicted.jsonl --metric original --json
   cleft evaluate notes.rs3 predicted.rs3 --gold-edus
   cleft evaluate --model en gold.mrg --beam 20
+  cleft evaluate --model en gold.mrg --against en-fast
   cleft evaluate --model en gold.jsonl --edus gold --by-genre
 
 exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
@@ -88,7 +90,9 @@ def add(commands: Any) -> None:
     _add_model(parser)
     sure = parser.add_argument_group("how sure the scores are")
     sure.add_argument(
-        "--against", metavar="PRED2", help="test the difference to another prediction"
+        "--against",
+        metavar="PRED2",
+        help="test the difference to another prediction: a file, or a model's name or directory",
     )
     sure.add_argument(
         "--bootstrap",
@@ -179,42 +183,55 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace) -> list[Any]:
-    """The sides to compare, gold first: files, or a file and what a model makes of it."""
-    from cleft.metrics.sources import Relations, Source
+    """The sides to compare, gold first: files, and what models make of the gold one's words."""
+    from cleft.metrics.sources import Source
 
-    names = [args.gold, args.predicted, args.against]
-    if names.count(STREAM) > 1:
+    if [args.gold, args.predicted, args.against].count(STREAM) > 1:
         raise UsageError("only one file can be standard input", hint="name the others")
-    if args.model is None:
-        for name in MODEL_OPTIONS:
-            if getattr(args, name) is not None:
-                raise UsageError(f"--{name} is for parsing with a model", hint="give --model")
-        if args.predicted is None:
-            raise UsageError(
-                "there is nothing to compare the gold trees with",
-                hint="name a file of predicted trees, or a model with --model",
-            )
-        sides: list[Any] = []
-    else:
-        sides = _with_model(args)
-        names = [args.against]
-    relations: Relations = args.relations or "coarse"
-    clean = cleaning(args.clean or "ptb")
-    return [*sides, *(Source(name, args.format, relations, clean) for name in names if name)]
-
-
-def _with_model(args: argparse.Namespace) -> list[Any]:
-    from cleft.cli.evaluate_model import model_sources
-
-    if args.predicted is not None:
+    if args.model is not None and args.predicted is not None:
         raise UsageError(
             f"both --model {args.model} and the predicted trees {args.predicted}",
             hint="give one of them; --against compares the model with a file",
         )
+    if args.model is None and args.predicted is None:
+        raise UsageError(
+            "there is nothing to compare the gold trees with",
+            hint="name a file of predicted trees, or a model with --model",
+        )
+    against_model = args.against is not None and _is_model(args.against)
+    if args.model is None and not against_model:
+        for name in MODEL_OPTIONS:
+            if getattr(args, name) is not None:
+                raise UsageError(f"--{name} is for parsing with a model", hint="give --model")
+    clean = cleaning(args.clean or "ptb")
+    names = [args.gold, args.predicted, None if against_model else args.against]
+    files = [
+        name and Source(name, args.format, args.relations or "coarse", clean) for name in names
+    ]
+    models = [None, args.model, args.against if against_model else None]
+    return [
+        file or _predictions(model, files[0], args)
+        for file, model in zip(files, models, strict=True)
+        if file or model
+    ]
+
+
+def _is_model(name: str) -> bool:
+    """Whether what is to be compared with is a model: a directory, or the name of one."""
+    from cleft.models import builtin_models
+
+    path = Path(name).expanduser()
+    return path.is_dir() or (name in builtin_models() and not path.exists())
+
+
+def _predictions(model: str, gold: Any, args: argparse.Namespace) -> Any:
+    from cleft.cli.evaluate_model import Predictions, check_gold
+
+    check_gold(gold)
     args.beam = 1 if args.beam is None else args.beam
     args.jobs = 1 if args.jobs is None else args.jobs
     args.gold_edus = args.gold_edus or args.edus == "gold"
-    return model_sources(args)
+    return Predictions(model, gold, args=args)
 
 
 def write(lines: Iterator[str]) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, UsageError
-from cleft.formats.cleaning import cleaning
 from cleft.metrics.counts import percentage
 from cleft.metrics.sources import Source, every_tree
 from cleft.text import Source as TextSource
@@ -23,9 +22,9 @@ from cleft.tree import Tree, fold
 
 if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
-    from cleft.parser import Item, Parser, Sentence
+    from cleft.parser import Item, Sentence
 
-__all__ = ["Predictions", "about_model", "model_lines", "model_sources", "with_tags"]
+__all__ = ["Predictions", "about_model", "check_gold", "model_lines", "with_tags"]
 
 TOLD = 10  # sentences without a tree that are told before the rest is only counted
 
@@ -38,8 +37,12 @@ class Predictions:
     counted beside it.
     """
 
-    def __init__(self, parser: Parser, gold: Source, *, args: argparse.Namespace) -> None:
-        self.name = f"model {args.model}"
+    def __init__(self, model: str, gold: Source, *, args: argparse.Namespace) -> None:
+        from cleft.parser import load
+
+        parser = load(model)
+        self.model = model
+        self.name = f"model {model}"
         self.tasks = frozenset(parser.manifest.tasks)
         self.failed = 0
         self.right_tags = self.tags = 0
@@ -83,7 +86,7 @@ class Predictions:
 
     def about(self) -> dict[str, Any]:
         """What the scores are of: the model, how it was run, its own tags."""
-        found: dict[str, Any] = {"name": self._args.model, "beam": self._args.beam}
+        found: dict[str, Any] = {"name": self.model, "beam": self._args.beam}
         found["failed"] = self.failed
         if self.tags:
             found["tagging"] = percentage(self.right_tags, self.tags)
@@ -148,18 +151,14 @@ def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
     )
 
 
-def model_sources(args: argparse.Namespace) -> list[Source | Predictions]:
-    """The gold trees, and what the model makes of their words."""
-    from cleft.parser import load
-
-    gold = Source(args.gold, args.format, args.relations or "coarse", cleaning(args.clean or "ptb"))
+def check_gold(gold: Source) -> None:
+    """Fail unless a file holds sentences, which a model can parse."""
     if gold.format.name not in ("brackets", "jsonl"):
         raise UsageError(
             f"a model parses sentences, and {gold.format.name} files hold documents",
             where=gold.name,
             hint="extract the sentences first, with 'cleft sentences'",
         )
-    return [gold, Predictions(load(args.model), gold, args=args)]
 
 
 def _source(record: Record, edus: str | None) -> TextSource:

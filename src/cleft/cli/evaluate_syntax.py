@@ -48,8 +48,11 @@ def evaluate_syntax(args: argparse.Namespace, sources: list[Source]) -> tuple[in
         return 0, evalb_lines(scores)
     second = sides[1][2] if args.against else None
     if args.json:
-        return 0, as_json(_data(args, gold, predicted, scores, second) | about_model(sources[1]))
-    return 0, chain(_report(args, gold, predicted, scores, second), model_lines(sources[1]))
+        data = _data(args, gold, predicted, scores, second)
+        if second is not None:
+            data["against"] |= about_model(sources[2])
+        return 0, as_json(data | about_model(sources[1]))
+    return 0, chain(_report(args, gold, predicted, scores, second), *map(model_lines, sources[1:]))
 
 
 def _setting(args: argparse.Namespace) -> Parameters:
@@ -62,15 +65,11 @@ def _setting(args: argparse.Namespace) -> Parameters:
 def _scored(
     wanted: Trees, gold: Source, source: Source, setting: Parameters
 ) -> tuple[Trees, Trees, SyntaxScores]:
-    found = source.syntax()
-    if len(wanted) == len(found):
-        # No parser makes a tree of nothing: such a place is no sentence.
-        gone = {place for place in gold.emptied if found[place] is None}
-        wanted, found = (
-            [tree for place, tree in enumerate(side) if place not in gone]
-            for side in (wanted, found)
-        )
-    one, two = pair_up(wanted, found, (gold.name, source.name))
+    one, two = pair_up(wanted, source.syntax(), (gold.name, source.name))
+    if gold.clean is not None:
+        # EVALB would count a sentence that neither side has a word of as skipped.
+        places = [place for place in range(len(one)) if one[place] or two[place]]
+        one, two = [one[place] for place in places], [two[place] for place in places]
     return one, two, score_syntax(one, two, setting)
 
 

@@ -92,12 +92,6 @@ class Source:
         """The constituency trees, cleaned; None where one is missing or no word is left."""
         return [tree and _cleaned(tree, self.clean) for tree in self._uncleaned]
 
-    @property
-    def emptied(self) -> set[int]:
-        """The places of trees that cleaning leaves no word of."""
-        pairs = enumerate(zip(self._uncleaned, self.syntax(), strict=True))
-        return {place for place, (tree, kept) in pairs if tree is not None and kept is None}
-
     @cached_property
     def _uncleaned(self) -> list[Tree | None]:
         if self.format.name == "jsonl":
