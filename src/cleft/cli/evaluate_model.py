@@ -9,15 +9,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from cleft.cli.parse_inputs import source_of_words
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, UsageError
 from cleft.metrics.counts import percentage
 from cleft.metrics.sources import Source, every_tree
 from cleft.text import Source as TextSource
-from cleft.text import Token
 from cleft.tree import Tree, fold
 
 if TYPE_CHECKING:
@@ -164,11 +163,5 @@ def check_gold(gold: Source) -> None:
 def _source(record: Record, edus: str | None) -> TextSource:
     """A sentence to be parsed, with its gold EDUs if those are to be used."""
     assert record.discourse is not None
-    starts = accumulate((len(word) + 1 for word in record.tokens), initial=0)
-    places = zip(record.tokens, starts, strict=False)
-    ends = tuple(edu.span.right for edu in record.discourse.edus)
-    return TextSource(
-        text=" ".join(record.tokens),
-        tokens=tuple(Token(word, start, start + len(word)) for word, start in places),
-        edus=ends if edus == "gold" else None,
-    )
+    ends = [edu.span.right for edu in record.discourse.edus]
+    return source_of_words(record.tokens, edus=ends if edus == "gold" else None)
