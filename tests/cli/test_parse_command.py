@@ -104,6 +104,101 @@ def test_every_kind_of_input_is_read(parse, tmp_path):
     assert (code, "cannot be conllu" in err) == (2, True)
 
 
+TREES = """\
+( (S
+    (NP-SBJ (NN Rain))
+    (VP (VBD fell) (NP (-NONE- *T*-1))) (, ,)))
+( (NP (-NONE- 0)))
+(())
+(TOP (NP (NN rain)))
+"""
+NOT_TEXT = {
+    "trees.mrg": (TREES, "trees in brackets; --input brackets parses their words again"),
+    "parsed.txt": (f"\n(())\n{TREES}", "trees in brackets"),
+    "one.txt": ("(NP\n(DT the) (NN heron))", "trees in brackets"),
+    "x.rs3": ("<rst>\n<header/></rst>", "XML; 'cleft draw' and 'cleft convert' read"),
+    "x.xml": ("<?xml version='1.0'?>", "XML"),
+    "x.dis": ("( Root (span 1 2)\n  ( Nucleus (leaf 1)", "discourse trees"),
+    "x.json": ('{\n  "tokens": []}', "JSON; --input jsonl reads JSON Lines with tokens"),
+    "y.json": ('["Rain", "fell"]\n', "JSON"),
+    "x.tsv": ("1\tRain\train\tNOUN\tNN\t_\t0\troot\t_\t_\n", "a table of words"),
+    "y.tsv": ("# sent_id = 1\n1\tRain", "a table of words; --input conllu reads CoNLL-U"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_TEXT)
+def test_trees_are_not_read_as_text(parse, monkeypatch, name):
+    text, told = NOT_TEXT[name]
+    Path(name).write_text(text)
+    ways = {name: ["notes.txt", name], "text": [text], "standard input": ["-"]}
+    for source, arguments in ways.items():
+        if source == "text" and len(text.split()) == 1:
+            continue
+        with open(name) as stream:
+            monkeypatch.setattr(sys, "stdin", stream)
+            code, out, err = parse(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"cleft: {source}: expected text, found {told}")
+        assert "--input text reads it as text all the same" in err
+
+
+def test_trees_are_read_as_text_if_that_is_asked_for(parse, path, capsys):
+    Path("trees.mrg").write_text(TREES)
+    assert main(["segment", "--model", path, "trees.mrg"]) == 2
+    assert "expected text, found trees in brackets" in capsys.readouterr().err
+    for arguments in (["trees.mrg", "--input", "text"], ["--text", TREES]):
+        code, out, _ = parse(*arguments, "--format", "jsonl", "--task", "syntax")
+        assert (code, records(out)[0]["tokens"][:3]) == (0, ["(", "(", "S"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(Reuters) - Rain fell.",
+        "(Note (see below) that it rained.)",
+        "(a) first (b) second",
+        "[1] Rain fell.",
+        "[Rain] fell",
+        "{sic} Rain",
+        "(",
+        "1. Rain fell.",
+        "# Rain",
+        "<Rain> fell",
+        "12\tRain",
+    ],
+)
+def test_text_that_begins_oddly_is_still_text(parse, text):
+    Path("odd.txt").write_text(f"\n\n{text}\n")
+    code, out, err = parse("odd.txt", "--format", "jsonl", "--task", "discourse")
+    assert (code, err) == (0, "")
+    found = records(out)
+    assert "".join(row["text"] for row in found).split() == text.split()
+    assert found[0]["start"] == 2
+
+
+def test_the_words_of_trees_are_parsed_again(parse, path):
+    Path("trees.mrg").write_text(TREES)
+    brackets = ("--input", "brackets", "--format", "jsonl")
+    code, out, err = parse("trees.mrg", *brackets)
+    assert (code, err.startswith("cleft: 2 of 4 sentences")) == (1, True)
+    assert "trees.mrg: sentence 2: there are no tokens" in err
+    found = records(out)
+    assert [row["tokens"] for row in found] == [["Rain", "fell", ","], [], [], ["rain"]]
+    assert found[0]["text"] == "Rain fell ,"
+    kept = records(parse("trees.mrg", *brackets, "--keep-tags")[1])
+    assert kept[0]["syntax"]["tags"] == ["NN", "VBD", ","]
+    [row] = load(path).parse_tokens([["Rain", "fell", ","]])
+    assert found[0]["syntax"]["tags"] == row.syntax.tags()
+    raw = records(parse("trees.mrg", *brackets, "--clean", "none")[1])
+    assert [len(row["tokens"]) for row in raw] == [4, 1, 0, 1]
+    code, out, _ = parse("(NP (NN rain))", "--input", "brackets", "--format", "brackets")
+    assert (code, out.count("rain")) == (0, 1)
+    Path("more").mkdir()
+    Path("more/trees.ptb").write_text(TREES)
+    code, _, _ = parse("more", "--input", "brackets", "--format", "brackets", "-o", "out/")
+    assert (code, Path("out/trees.mrg").read_text().count("(())")) == (1, 2)
+
+
 def test_offsets_of_a_file_are_those_of_the_file(parse):
     for row in records(parse("notes.txt", "--format", "jsonl")[1]):
         assert NOTES[row["start"] :].startswith(row["text"])
@@ -296,6 +391,12 @@ def test_given_edus_are_kept(parse):
         (["--format", "rs3", "--n-best", "2"], "holds one tree a sentence"),
         (["--edus", "--task", "syntax"], "--edus is about discourse trees"),
         (["--edus", "--input", "lines"], "--edus cannot be read from lines"),
+        (["--input", "tokens", "--hyphens", "keep"], "--hyphens is for raw text"),
+        (["--input", "brackets", "--language", "en"], "--language is for raw text"),
+        (["--keep-tags"], "--keep-tags is for trees in brackets; give --input brackets"),
+        (["--clean", "ptb"], "--clean is for trees in brackets"),
+        (["--input", "brackets", "--keep-tags", "--task", "discourse"], "--keep-tags is about"),
+        (["--edus", "--input", "brackets"], "--edus cannot be read from brackets"),
         (["--beam", "0"], "beam is 0"),
         (["--jobs", "0"], "jobs is 0"),
         (["--threads", "0"], "threads is 0"),

@@ -62,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
 
     parser = load(args.model, threads=args.threads)
     language = args.language or parser.language
-    sentences = Sentences(inputs, language=language, hyphens=args.hyphens)
+    sentences = Sentences(
+        inputs, language=language, hyphens=args.hyphens, clean=args.clean or "ptb"
+    )
     tally = Tally()
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()

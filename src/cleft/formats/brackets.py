@@ -24,6 +24,7 @@ __all__ = [
     "format_brackets",
     "is_no_parse",
     "parse_brackets",
+    "parses_of_lines",
     "read_brackets",
     "read_parses",
     "write_brackets",
@@ -199,8 +200,15 @@ def read_parses(path: str | Path, clean: Cleaning | None = None) -> Iterator[Tre
 
     Blank lines part trees, as in `read_brackets`, and are no missing parse.
     """
-    reader, empty = Reader(files.source_name(path), clean), True
-    for line in files.lines(path):
+    return parses_of_lines(files.lines(path), files.source_name(path), clean)
+
+
+def parses_of_lines(
+    lines: Iterable[str], name: str, clean: Cleaning | None = None
+) -> Iterator[Tree | None]:
+    """The same from lines of text; `name` is how messages call their source."""
+    reader, empty = Reader(name, clean), True
+    for line in lines:
         if "(" in line and not reader.labels and is_no_parse(line):
             reader.feed("\n")  # counts the line
             found: Sequence[Tree | None] = [None]

@@ -17,6 +17,7 @@ from cleft import files
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, MetricError, UsageError
 from cleft.formats.brackets import Reader, is_no_parse
+from cleft.formats.cleaning import Cleaning, clean_tree
 from cleft.formats.jsonl import Record, read_jsonl
 from cleft.formats.registry import FORMATS, Format, format_of
 from cleft.metrics.bracketing import FOREST
@@ -32,7 +33,8 @@ class Source:
     """A file of trees, read once, when it is first asked for something.
 
     An ending that tells no format is taken for brackets. `relations` says which
-    names to take from JSON Lines that give both.
+    names to take from JSON Lines that give both, `clean` what to take off
+    constituency trees.
     """
 
     def __init__(
@@ -40,9 +42,11 @@ class Source:
         path: str | Path,
         format_name: str | None = None,
         relations: Relations = "coarse",
+        clean: Cleaning | None = None,
     ) -> None:
         self.path = path
         self.relations = relations
+        self.clean = clean
         self.name = files.source_name(path)
         if Path(path).is_dir():
             raise InputError(
@@ -85,7 +89,11 @@ class Source:
         return [str(genre) for genre in found]
 
     def syntax(self) -> list[Tree | None]:
-        """The constituency trees, None where one is missing."""
+        """The constituency trees, cleaned; None where one is missing or no word is left."""
+        return [tree and _cleaned(tree, self.clean) for tree in self._uncleaned]
+
+    @cached_property
+    def _uncleaned(self) -> list[Tree | None]:
         if self.format.name == "jsonl":
             return [record.syntax for record in self.records]
         return read_bracket_lines(self.path)
@@ -95,6 +103,16 @@ class Source:
         if self.format.name == "jsonl":
             return [record.discourse for record in self.records]
         return list(_read_document(self.path, self.format))
+
+
+def _cleaned(tree: Tree, clean: Cleaning | None) -> Tree | None:
+    """A tree without what cleaning takes off it; the trees of a forest one by one."""
+    if clean is None:
+        return tree
+    if tree.label != FOREST:
+        return clean_tree(tree, clean)
+    kept = [found for one in tree.children if (found := clean_tree(one, clean)) is not None]
+    return Tree(FOREST, kept) if kept else None
 
 
 def _format(path: str | Path, name: str | None) -> Format:

@@ -66,10 +66,14 @@ class Source:
 
 
 def read_plain(
-    path: str | Path, language: str = "en", hyphens: Hyphens | None = None
+    source: str | Path | Iterable[str], language: str = "en", hyphens: Hyphens | None = None
 ) -> Iterator[Source]:
-    """The sentences of a file of raw text, a paragraph in memory at a time."""
-    return _plain(files.lines(path), language, hyphens)
+    """The sentences of a file of raw text, a paragraph in memory at a time.
+
+    Lines may be given in place of the path of their file.
+    """
+    lines = files.lines(source) if isinstance(source, str | Path) else source
+    return _plain(lines, language, hyphens)
 
 
 def sources_of_text(
