@@ -24,7 +24,7 @@ from cleft.server.openapi import description
 from cleft.server.refusals import RequestError
 from cleft.server.service import Service, Tally
 from cleft.server.settings import Settings
-from cleft.server.shell import Guard, Shell, error_response
+from cleft.server.shell import HEALTH, Guard, HeadCheck, Shell, error_response
 from cleft.server.streaming import LineStream
 
 __all__ = ["create_app"]
@@ -35,7 +35,8 @@ Work = Callable[[bytes, Tally], Coroutine[Any, Any, bytes]]
 def create_app(engines: Mapping[str, Engine], settings: Settings | None = None) -> Starlette:
     """The ASGI application that serves these models; the first is the default."""
     service = Service(engines, settings or Settings())
-    middleware = [Middleware(Shell)]
+    hosts = service.settings.hosts
+    middleware = [Middleware(Shell), Middleware(HeadCheck, hosts=hosts)]
     if service.settings.origins:
         middleware.append(
             Middleware(
@@ -119,7 +120,7 @@ def _routes(service: Service) -> list[Route]:
     return [
         Route("/", page),
         Route("/static/{name:path}", asset),
-        Route("/healthz", health),
+        Route(HEALTH, health),
         Route("/openapi.json", openapi),
         Route("/v1/models", models),
         Route("/v1/parse", parse, methods=["POST"]),
