@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cleft.server.connections import Protocol
 from cleft.server.engines import load_engines
-from cleft.server.protocol import Protocol
 from cleft.server.run import bind, make_server
 from cleft.server.settings import Settings
 from tests.runtime.models import model

@@ -30,10 +30,10 @@ def held(server: Running) -> Iterator[list[int]]:
     queue = server.services[0].batcher
     leave, calls, parse = threading.Event(), [], queue._parse
 
-    def slow(given: list, manner: object) -> list:
+    def slow(given: list, key: object) -> list:
         calls.append(len(given))
         assert leave.wait(30)
-        return parse(given, manner)
+        return parse(given, key)
 
     queue._parse = slow
     try:
@@ -165,10 +165,10 @@ def test_long_lines_of_a_stream_do_not_make_each_other_late() -> None:
         queue = server.services[0].batcher
         parse, calls = queue._parse, []
 
-        def slow(given: list, manner: object) -> list:
+        def slow(given: list, key: object) -> list:
             calls.append(len(given))
             time.sleep(0.03 * len(given))
-            return parse(given, manner)
+            return parse(given, key)
 
         queue._parse = slow
         answer = server.ask("POST", "/v1/parse", line * 40, NDJSON)

@@ -14,10 +14,10 @@ import uvicorn
 
 from cleft.errors import UsageError
 from cleft.server.app import create_app
+from cleft.server.connections import Protocol
 from cleft.server.engines import Engine
-from cleft.server.protocol import Protocol
+from cleft.server.middleware import LOG
 from cleft.server.settings import Settings
-from cleft.server.shell import LOG
 
 __all__ = ["bind", "make_server", "serve"]
 

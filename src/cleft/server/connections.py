@@ -17,16 +17,16 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cleft.server.refusals import RequestError
-from cleft.server.shell import (
+from cleft.server.middleware import (
     CROWDED,
     HEAD_BYTES,
     SECURITY,
     error_response,
     head_too_large,
-    say,
+    log_event,
     too_many_connections,
 )
+from cleft.server.refusals import RequestError
 
 __all__ = ["CONNECTIONS", "HEAD_SECONDS", "READ_SECONDS", "RESERVE", "Protocol"]
 
@@ -155,7 +155,7 @@ class Protocol(H11Protocol):
         if self.transport.is_closing():
             return
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            say(logging.INFO, event="refused", status=error.status, code=error.code)
+            log_event(logging.INFO, event="refused", status=error.status, code=error.code)
             self._answer(error)
         self.transport.close()
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 
 import pytest
 
-from cleft.server.protocol import Protocol
+from cleft.server.connections import Protocol
+from cleft.server.middleware import POLICY
 from cleft.server.settings import Settings
-from cleft.server.shell import POLICY
 from tests.runtime.models import model
 from tests.server.running import Running, in_process, in_thread
 from tests.server.test_limits import BODY, answered, head

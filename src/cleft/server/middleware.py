@@ -28,12 +28,12 @@ __all__ = [
     "LOG",
     "POLICY",
     "SECURITY",
-    "Guard",
-    "HeadCheck",
-    "Shell",
+    "AccessMiddleware",
+    "HeadMiddleware",
+    "OuterMiddleware",
     "error_response",
     "head_too_large",
-    "say",
+    "log_event",
     "too_many_connections",
 ]
 
@@ -90,7 +90,7 @@ def error_response(error: RequestError) -> Response:
     return Response(body, status_code=error.status, headers=headers, media_type=JSON)
 
 
-class Shell:
+class OuterMiddleware:
     """The outermost layer: security headers, an answer whatever happens, one line of log."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -149,7 +149,7 @@ class _Exchange:
         """Answer a fault of our own; its message may hold a text, so it is not logged."""
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
-        say(logging.ERROR, event="fault", error=type(error).__name__, where=where)
+        log_event(logging.ERROR, event="fault", error=type(error).__name__, where=where)
         if os.environ.get("CLEFT_DEBUG"):
             traceback.print_exception(error)
         if self.status:  # the answer has begun: all that is left is to end it
@@ -159,7 +159,7 @@ class _Exchange:
 
     def log(self, scope: Scope) -> None:
         """One line of JSON; no text of the user's, and no path that is none of ours."""
-        say(
+        log_event(
             logging.INFO,
             event="request",
             method=scope["method"],
@@ -172,7 +172,7 @@ class _Exchange:
         )
 
 
-def say(level: int, **fields: Any) -> None:
+def log_event(level: int, **fields: Any) -> None:
     """One line of JSON in the log."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     LOG.log(level, "%s", json.dumps({"time": stamp, **fields}))
@@ -199,7 +199,7 @@ def _check_crowd(scope: Scope) -> None:
         raise too_many_connections()
 
 
-class HeadCheck:
+class HeadMiddleware:
     """Refuse heads that are too large, and requests that were meant for another host.
 
     A page of another site can give its own name the address of this machine
@@ -247,7 +247,7 @@ def _check_head_size(scope: Scope) -> None:
         raise head_too_large(f"{len(headers)}", f"{HEADERS} headers")
 
 
-class Guard:
+class AccessMiddleware:
     """Who may use the API, and how many at once; no body is read before."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
