@@ -13,8 +13,8 @@ from cleft.formats.jsonl import parse_record
 from cleft.nn.checkpoint import load_model, read_json
 from cleft.nn.vectors import read_vectors
 from cleft.runtime.manifest import Manifest, SelfTest
-from cleft.server.asked import Keys
 from cleft.server.refusals import RequestError
+from cleft.server.requests import Keys
 from cleft.text.inputs import read_jsonl_tokens
 
 DEEP = "[" * 900 + "]" * 900

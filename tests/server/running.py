@@ -13,12 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
-from cleft.server.app import create_app
+from cleft.server.connections import Protocol
 from cleft.server.engines import load_engines
-from cleft.server.protocol import Protocol
-from cleft.server.run import bind
+from cleft.server.run import bind, make_server
 from cleft.server.settings import Settings
 from tests.runtime.models import model
 
@@ -89,12 +86,8 @@ def in_thread(
     """A server in this process, so that a test can look at its parts."""
     settings = settings or Settings()
     engines = load_engines([model(kind) for kind in kinds or ("lstm",)], capacity=settings.queue)
-    app = create_app(engines, settings)
     listener = bind("127.0.0.1", 0)
-    config = uvicorn.Config(
-        app, http=protocol, ws="none", log_config=None, access_log=False, proxy_headers=False
-    )
-    server = uvicorn.Server(config)
+    server = make_server(engines, settings, protocol)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
@@ -110,10 +103,12 @@ def in_thread(
 
 @contextmanager
 def in_process(
-    *arguments: str | Path, env: dict[str, str] | None = None
+    *arguments: str | Path, env: dict[str, str] | None = None, files: int | None = None
 ) -> Iterator[tuple[Running, subprocess.Popen[str]]]:
-    """`cleft serve` as a user starts it."""
+    """`cleft serve` as a user starts it, if asked for with a limit on open files."""
     command = [sys.executable, "-m", "cleft", "serve", "--port", "0", *map(str, arguments)]
+    if files is not None:
+        command = ["sh", "-c", 'ulimit -n "$0" && exec "$@"', str(files), *command]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env)
     try:
         assert process.stderr is not None

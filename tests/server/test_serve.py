@@ -76,6 +76,8 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
         (["--queue", "0"], "queue is 0"),
         (["--cors", "*"], "no origin"),
         (["--cors", "https://example.org/"], "without a path or a final slash"),
+        (["--allow-host", "http://example.org"], "no host name"),
+        (["--allow-host", "example.org:80"], "without a scheme and a port"),
         (["--seconds", "inf"], "seconds is inf"),
         (["--token-file", "none.txt"], "none.txt: cannot be read: No such file"),
         (["--port", "0", "--model", "no-such-model"], "no-such-model"),

@@ -20,11 +20,17 @@ from starlette.types import ASGIApp
 from cleft.server.assets import INDEX, asset_response, load_assets
 from cleft.server.bodies import JSON, NDJSON, encode, media_type, whole_body
 from cleft.server.engines import Engine
+from cleft.server.middleware import (
+    HEALTH,
+    AccessMiddleware,
+    HeadMiddleware,
+    OuterMiddleware,
+    error_response,
+)
 from cleft.server.openapi import description
 from cleft.server.refusals import RequestError
 from cleft.server.service import Service, Tally
 from cleft.server.settings import Settings
-from cleft.server.shell import Guard, Shell, error_response
 from cleft.server.streaming import LineStream
 
 __all__ = ["create_app"]
@@ -35,17 +41,18 @@ Work = Callable[[bytes, Tally], Coroutine[Any, Any, bytes]]
 def create_app(engines: Mapping[str, Engine], settings: Settings | None = None) -> Starlette:
     """The ASGI application that serves these models; the first is the default."""
     service = Service(engines, settings or Settings())
-    middleware = [Middleware(Shell)]
+    hosts = service.settings.hosts
+    middleware = [Middleware(OuterMiddleware), Middleware(HeadMiddleware, hosts=hosts)]
     if service.settings.origins:
         middleware.append(
             Middleware(
-                Origins,
+                OriginMiddleware,
                 allow_origins=list(service.settings.origins),
                 allow_methods=["GET", "POST"],
                 allow_headers=["Authorization", "Content-Type"],
             )
         )
-    middleware.append(Middleware(Guard, service=service))
+    middleware.append(Middleware(AccessMiddleware, service=service))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -62,7 +69,7 @@ def create_app(engines: Mapping[str, Engine], settings: Settings | None = None) 
     return app
 
 
-class Origins(CORSMiddleware):
+class OriginMiddleware(CORSMiddleware):
     """Who may ask from a page of another site; a refusal has our shape."""
 
     def preflight_response(self, request_headers: Headers) -> Response:
@@ -119,7 +126,7 @@ def _routes(service: Service) -> list[Route]:
     return [
         Route("/", page),
         Route("/static/{name:path}", asset),
-        Route("/healthz", health),
+        Route(HEALTH, health),
         Route("/openapi.json", openapi),
         Route("/v1/models", models),
         Route("/v1/parse", parse, methods=["POST"]),

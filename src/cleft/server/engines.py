@@ -10,7 +10,7 @@ from cleft.errors import UsageError
 from cleft.given import Given
 from cleft.parser import Parser, load
 from cleft.sentence import Sentence
-from cleft.server.batcher import Batcher, Manner
+from cleft.server.batching import Batcher, BatchKey
 
 __all__ = ["Engine", "load_engines"]
 
@@ -23,8 +23,8 @@ class Engine:
         self.parser = parser
         self.batcher = Batcher(self._parse, capacity, name)
 
-    def _parse(self, given: Sequence[Given], manner: Manner) -> list[Sentence]:
-        return self.parser.parse_given(given, task=manner.task, options=manner.options)
+    def _parse(self, given: Sequence[Given], key: BatchKey) -> list[Sentence]:
+        return self.parser.parse_given(given, task=key.task, options=key.options)
 
     def describe(self) -> dict[str, Any]:
         """What the model is, for /v1/models."""

@@ -17,8 +17,8 @@ from cleft.metrics.evalb import score_syntax
 from cleft.metrics.parseval import DiscourseMetric, score_discourse
 from cleft.metrics.prm import SETTINGS, parameters
 from cleft.metrics.sources import Relations, bracket_entries, pair_up
-from cleft.server.asked import Keys
 from cleft.server.refusals import RequestError
+from cleft.server.requests import Keys
 
 __all__ = ["FORMATS", "evaluate"]
 

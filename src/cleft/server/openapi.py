@@ -102,8 +102,10 @@ def _paths(service: Service) -> dict[str, Any]:
                 "EvaluateAnswer",
             )
         },
-        "/v1/models": {"get": _get("models", "The models and the limits", "Models", 401, 429)},
-        "/healthz": {"get": _get("health", "Whether the server works", "Health", 503)},
+        "/v1/models": {
+            "get": _get("models", "The models and the limits", "Models", 401, 421, 429, 431)
+        },
+        "/healthz": {"get": _get("health", "Whether the server works", "Health", 421, 431, 503)},
     }
 
 

@@ -14,14 +14,22 @@ import uvicorn
 
 from cleft.errors import UsageError
 from cleft.server.app import create_app
+from cleft.server.connections import Protocol
 from cleft.server.engines import Engine
-from cleft.server.protocol import Protocol
+from cleft.server.middleware import LOG
 from cleft.server.settings import Settings
-from cleft.server.shell import LOG
 
-__all__ = ["bind", "serve"]
+__all__ = ["bind", "make_server", "serve"]
 
 BACKLOG = 512
+"""Connections that may wait to be accepted."""
+
+AT_ONCE = 64
+"""Connections that are accepted before the first of them is looked at.
+
+They are open beside those that the protocol counts: all together must be fewer
+than the files that a process may usually open (1024).
+"""
 GRACE = 5.0
 """Seconds beyond a request's own time that the end of the server waits for it."""
 
@@ -49,11 +57,23 @@ def bind(host: str, port: int) -> socket.socket:
     return found
 
 
-def serve(listener: socket.socket, engines: dict[str, Engine], settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; what is under way is finished first."""
+class _Server(uvicorn.Server):
+    """Uvicorn's, which takes one number for what may wait and what is accepted at once."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(BACKLOG)
+
+
+def make_server(
+    engines: dict[str, Engine], settings: Settings, protocol: type[Protocol] = Protocol
+) -> uvicorn.Server:
+    """The server, ready to run on a listening socket."""
     config = uvicorn.Config(
         create_app(engines, settings),
-        http=Protocol,
+        http=protocol,
+        backlog=AT_ONCE,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -62,8 +82,14 @@ def serve(listener: socket.socket, engines: dict[str, Engine], settings: Setting
         proxy_headers=False,
         timeout_graceful_shutdown=int(settings.seconds + GRACE),
     )
+    return _Server(config)
+
+
+def serve(listener: socket.socket, engines: dict[str, Engine], settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; what is under way is finished first."""
+    server = make_server(engines, settings)
     with _logging(), _sigterm():
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 @contextmanager

@@ -9,10 +9,10 @@ from cleft.draw import Theme
 from cleft.metrics.parseval import DiscourseMetric
 from cleft.metrics.prm import SETTINGS
 from cleft.metrics.sources import Relations
-from cleft.server.asked import TASKS
 from cleft.server.downloads import FORMATS
 from cleft.server.evaluation import FORMATS as EVALUATED
 from cleft.server.refusals import CODES, OTHER_CODES
+from cleft.server.requests import TASKS
 from cleft.server.settings import ALTERNATIVES, BEAM, N_BEST
 
 __all__ = ["options", "schemas"]

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from cleft import __version__
 from cleft.errors import CleftError
 from cleft.sentence import Sentence
-from cleft.server.answers import segmented_data, sentence_data
-from cleft.server.asked import BODY, Question, decode, parse_question, ready, segment_question
 from cleft.server.bodies import encode
 from cleft.server.downloads import whole_downloads
 from cleft.server.engines import Engine
 from cleft.server.evaluation import evaluate
 from cleft.server.refusals import RequestError
+from cleft.server.requests import BODY, Question, decode, parse_question, ready, segment_question
+from cleft.server.responses import segmented_data, sentence_data
 from cleft.server.settings import ALTERNATIVES, BEAM, N_BEST, Settings
 
 __all__ = ["Service"]
@@ -99,7 +99,7 @@ class Service:
         """
         engine = self.engines[question.model]
         try:
-            engine.parser.tasks(question.manner.task)
+            engine.parser.tasks(question.key.task)
         except CleftError as error:
             raise RequestError(422, error.problem, where=where, hint=error.hint) from error
         size = len(question.text or "") + sum(map(len, question.tokens))
@@ -110,7 +110,7 @@ class Service:
         tally["tokens"] = tally.get("tokens", 0) + sum(map(len, given))
         while True:
             try:
-                future = engine.batcher.submit(given, question.manner)
+                future = engine.batcher.submit(given, question.key)
                 break
             except RequestError as error:
                 if error.status != 429 or not patient:
@@ -125,7 +125,7 @@ class Service:
         data = {
             **more,
             "model": question.model,
-            "task": question.manner.task,
+            "task": question.key.task,
             "sentences": [sentence_data(each, wish) for each in sentences],
         }
         if wish.formats:
@@ -149,7 +149,7 @@ class Service:
 
 def answer_size(question: Question, sentences: Sequence[Sentence]) -> int:
     """About how much work an answer is; drawings and traces are never little."""
-    if question.wish.formats or question.manner.options.trace:
+    if question.wish.formats or question.key.options.trace:
         return SMALL + 1
     return sum(
         len(sentence.tokens) * (1 + sum(len(found) for found in sentence.parses.values()))

@@ -14,9 +14,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
 from cleft.errors import CleftError
-from cleft.server.asked import decode, line_question, stream_question
 from cleft.server.bodies import NDJSON, check_announced, encode, lines
 from cleft.server.refusals import RequestError, error_data
+from cleft.server.requests import decode, line_question, stream_question
 from cleft.server.service import Service, Tally, answer_size
 
 __all__ = ["LineStream"]

@@ -12,7 +12,7 @@ from cleft.draw import Theme
 from cleft.errors import UsageError
 from cleft.given import Given, Reading
 from cleft.search import SearchOptions
-from cleft.server.batcher import Manner
+from cleft.server.batching import BatchKey
 from cleft.server.downloads import FORMATS, Wish
 from cleft.server.refusals import RequestError
 from cleft.server.settings import ALTERNATIVES, BEAM, N_BEST, Settings
@@ -123,10 +123,10 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A request to parse: which model, in which manner, what of it, and what to answer."""
+    """A request to parse: which model, with which options, what of it, and what to answer."""
 
     model: str
-    manner: Manner
+    key: BatchKey
     text: str | None = None
     tokens: Sequence[Any] = ()
     wish: Wish = field(default_factory=Wish)
@@ -148,8 +148,8 @@ def segment_question(table: Any, models: Sequence[str]) -> Question:
     beam = keys.number("beam", 1, BEAM, 1)
     model = keys.choice("model", models, models[0])
     keys.finish()
-    manner = Manner("discourse", SearchOptions(beam=beam))
-    return Question(model=model, manner=manner, text=text, tokens=tokens)
+    key = BatchKey("discourse", SearchOptions(beam=beam))
+    return Question(model=model, key=key, text=text, tokens=tokens)
 
 
 def _source(keys: Keys) -> tuple[str | None, Sequence[Any]]:
@@ -185,7 +185,7 @@ def _common(keys: Keys, models: Sequence[str]) -> dict[str, Any]:
     theme = keys.choice("theme", get_args(Theme), "auto")
     return {
         "model": keys.choice("model", models, models[0]),
-        "manner": Manner(task, options),
+        "key": BatchKey(task, options),
         "wish": Wish(formats=keys.choices("formats", FORMATS), theme=theme),  # type: ignore[arg-type]
     }
 
@@ -242,7 +242,7 @@ def ready(
             where=where,
             hint="send fewer at a time, or stream them as JSON Lines",
         )
-    options = question.manner.options
+    options = question.key.options
     if options.trace:
         numbers = options.n_best * sum(len(each) ** 2 for each in given)
         if numbers > settings.max_trace:

@@ -8,6 +8,7 @@ import logging
 import os
 import time
 import traceback
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,8 +19,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cleft.server.bodies import JSON, encode
 from cleft.server.refusals import RequestError, error_data
 from cleft.server.service import Service
+from cleft.server.settings import header_host, plain_host
 
-__all__ = ["LOG", "POLICY", "SECURITY", "Guard", "Shell", "error_response", "say"]
+__all__ = [
+    "CROWDED",
+    "HEAD_BYTES",
+    "HEALTH",
+    "LOG",
+    "POLICY",
+    "SECURITY",
+    "AccessMiddleware",
+    "HeadMiddleware",
+    "OuterMiddleware",
+    "error_response",
+    "head_too_large",
+    "log_event",
+    "too_many_connections",
+]
 
 LOG = logging.getLogger("cleft.server")
 
@@ -47,6 +63,18 @@ SECURITY = {
     "cross-origin-resource-policy": "same-origin",
 }
 
+HEALTH = "/healthz"
+"""Where a monitor asks whether the server works."""
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+HEAD_BYTES = 16 * 2**10
+HEADERS = 100
+"""The most bytes of a request line with its headers, and the most headers."""
+
+CROWDED = "crowded"
+"""The key of a request's state which says that its connection came when there was no room."""
+
 GONE = 499
 """What the log calls the status of a request whose client went away."""
 
@@ -62,7 +90,7 @@ def error_response(error: RequestError) -> Response:
     return Response(body, status_code=error.status, headers=headers, media_type=JSON)
 
 
-class Shell:
+class OuterMiddleware:
     """The outermost layer: security headers, an answer whatever happens, one line of log."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -121,7 +149,7 @@ class _Exchange:
         """Answer a fault of our own; its message may hold a text, so it is not logged."""
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
-        say(logging.ERROR, event="fault", error=type(error).__name__, where=where)
+        log_event(logging.ERROR, event="fault", error=type(error).__name__, where=where)
         if os.environ.get("CLEFT_DEBUG"):
             traceback.print_exception(error)
         if self.status:  # the answer has begun: all that is left is to end it
@@ -131,7 +159,7 @@ class _Exchange:
 
     def log(self, scope: Scope) -> None:
         """One line of JSON; no text of the user's, and no path that is none of ours."""
-        say(
+        log_event(
             logging.INFO,
             event="request",
             method=scope["method"],
@@ -144,13 +172,82 @@ class _Exchange:
         )
 
 
-def say(level: int, **fields: Any) -> None:
+def log_event(level: int, **fields: Any) -> None:
     """One line of JSON in the log."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     LOG.log(level, "%s", json.dumps({"time": stamp, **fields}))
 
 
-class Guard:
+def head_too_large(found: str, limit: str) -> RequestError:
+    """The refusal of a request line and headers that are too many or too long."""
+    return RequestError(
+        431,
+        f"expected {limit} at most, found {found}",
+        where="headers",
+        hint="send fewer and shorter headers, and long options in a body",
+    )
+
+
+def too_many_connections() -> RequestError:
+    """The refusal of a connection for which there is no room."""
+    return RequestError(503, "too many connections", hint="try again soon", code="busy")
+
+
+def _check_crowd(scope: Scope) -> None:
+    """A connection that came when there was no room may only ask for the server's health."""
+    if scope.get("state", {}).get(CROWDED) and scope["path"] != HEALTH:
+        raise too_many_connections()
+
+
+class HeadMiddleware:
+    """Refuse heads that are too large, and requests that were meant for another host.
+
+    A page of another site can give its own name the address of this machine
+    (DNS rebinding). The browser then takes our answers for that site's own and
+    lets its scripts read them. Only the `Host` header tells such a request.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
+        self.app = app
+        self.hosts = {*LOOPBACK, *map(plain_host, hosts)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        try:
+            if scope["type"] == "http":
+                _check_head_size(scope)
+                self._check_host(scope)
+        except RequestError as error:
+            await error_response(error)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _check_host(self, scope: Scope) -> None:
+        header = Headers(scope=scope).get("host", "")
+        host = header_host(header)
+        # An address cannot be rebound: the one that the client reached is always right.
+        reached = scope.get("server")
+        if host in self.hosts or (reached and host == plain_host(reached[0])):
+            return
+        raise RequestError(
+            421,
+            f"expected the host to be localhost or a name of this server, found {header[:80]!r}",
+            where="header Host",
+            hint="start the server with --allow-host and this name if it is one of its own",
+        )
+
+
+def _check_head_size(scope: Scope) -> None:
+    headers = scope["headers"]
+    size = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b""))
+    size += sum(len(name) + len(value) + 4 for name, value in headers)
+    if size > HEAD_BYTES:
+        raise head_too_large(f"{size}", f"{HEAD_BYTES} bytes")
+    if len(headers) > HEADERS:
+        raise head_too_large(f"{len(headers)}", f"{HEADERS} headers")
+
+
+class AccessMiddleware:
     """Who may use the API, and how many at once; no body is read before."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
@@ -160,19 +257,22 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or refuse it."""
-        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        is_api = scope["path"].startswith("/v1/")
         try:
-            self._check(scope)
+            _check_crowd(scope)
+            if is_api:
+                self._check(scope)
         except RequestError as error:
             await error_response(error)(scope, receive, send)
             return
-        self.under_way += 1
+        self.under_way += is_api
         try:
             await self.app(scope, receive, send)
         finally:
-            self.under_way -= 1
+            self.under_way -= is_api
 
     def _check(self, scope: Scope) -> None:
         settings = self.service.settings

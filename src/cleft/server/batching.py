@@ -20,7 +20,7 @@ from cleft.search import SearchOptions
 from cleft.sentence import Sentence
 from cleft.server.refusals import RequestError
 
-__all__ = ["Batcher", "Manner", "Ticket"]
+__all__ = ["BatchKey", "Batcher", "PendingRequest"]
 
 SENTENCES = 192
 TOKENS = 2_000
@@ -28,21 +28,21 @@ SHARE = 24
 """The most of one call, and of one request at a time while others wait."""
 
 
-class Manner(NamedTuple):
+class BatchKey(NamedTuple):
     """What sentences must have in common to be parsed in one call."""
 
     task: str = "both"
     options: SearchOptions = SearchOptions()
 
 
-Parse = Callable[[Sequence[Given], Manner], list[Sentence]]
+Parse = Callable[[Sequence[Given], BatchKey], list[Sentence]]
 
 
 @dataclass(slots=True, eq=False)
-class Ticket:
+class PendingRequest:
     """A request in the queue: what is left to parse, and what came of the rest."""
 
-    manner: Manner
+    key: BatchKey
     waiting: deque[tuple[int, Given]]
     count: int
     results: dict[int, Sentence] = field(default_factory=dict)
@@ -65,10 +65,10 @@ class Ticket:
             self.done.set_exception(error)
 
 
-class Row(NamedTuple):
+class PendingSentence(NamedTuple):
     """A sentence on its way: whose it is, and which of theirs."""
 
-    ticket: Ticket
+    ticket: PendingRequest
     number: int
     given: Given
 
@@ -79,15 +79,15 @@ class Batcher:
     def __init__(self, parse: Parse, capacity: int, name: str = "model") -> None:
         self._parse = parse
         self._capacity = capacity
-        self._queue: deque[Ticket] = deque()
+        self._queue: deque[PendingRequest] = deque()
         self._changed = threading.Condition()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name=f"cleft-{name}", daemon=True)
         self._thread.start()
 
-    def submit(self, sentences: Sequence[Given], manner: Manner) -> Future[list[Sentence]]:
+    def submit(self, sentences: Sequence[Given], key: BatchKey) -> Future[list[Sentence]]:
         """Queue the sentences of a request; their results will be in order."""
-        ticket = Ticket(manner, deque(enumerate(sentences)), len(sentences))
+        ticket = PendingRequest(key, deque(enumerate(sentences)), len(sentences))
         if not sentences:
             ticket.done.set_result([])
             return ticket.done
@@ -132,14 +132,14 @@ class Batcher:
             if batch:
                 self._call(batch)
 
-    def _take(self) -> list[Row]:
-        """Sentences for one call, in one manner, a share of each request in turn."""
-        batch: list[Row] = []
-        others: list[Ticket] = []
+    def _take(self) -> list[PendingSentence]:
+        """Sentences for one call, all of one key, a share of each request in turn."""
+        batch: list[PendingSentence] = []
+        others: list[PendingRequest] = []
         room = True
         while self._queue and room:
             ticket = self._queue.popleft()
-            if batch and ticket.manner != batch[0].ticket.manner:
+            if batch and ticket.key != batch[0].ticket.key:
                 others.append(ticket)
                 continue
             before = len(batch)
@@ -151,9 +151,9 @@ class Batcher:
         self._queue.extendleft(reversed(others))
         return batch
 
-    def _call(self, batch: list[Row]) -> None:
+    def _call(self, batch: list[PendingSentence]) -> None:
         try:
-            found = self._parse([row.given for row in batch], batch[0].ticket.manner)
+            found = self._parse([row.given for row in batch], batch[0].ticket.key)
         except Exception as error:
             if len(batch) == 1:
                 batch[0].ticket.fail(error)
@@ -165,7 +165,7 @@ class Batcher:
             row.ticket.put(row.number, sentence)
 
 
-def _share(ticket: Ticket, batch: list[Row]) -> bool:
+def _share(ticket: PendingRequest, batch: list[PendingSentence]) -> bool:
     """Move a request's share to a batch; whether there is room for more."""
     tokens = sum(len(row.given) for row in batch)
     for _ in range(min(SHARE, len(ticket.waiting))):
@@ -174,5 +174,5 @@ def _share(ticket: Ticket, batch: list[Row]) -> bool:
         if batch and (tokens > TOKENS or len(batch) >= SENTENCES):
             return False
         ticket.waiting.popleft()
-        batch.append(Row(ticket, number, given))
+        batch.append(PendingSentence(ticket, number, given))
     return True

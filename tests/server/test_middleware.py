@@ -6,8 +6,8 @@ import logging
 import pytest
 
 from cleft.server import assets
+from cleft.server.middleware import POLICY
 from cleft.server.settings import Settings
-from cleft.server.shell import POLICY
 from tests.server.running import TEXT, Running, in_thread, wait_for
 
 SECRET = "s3cret-token"
@@ -81,7 +81,7 @@ def test_a_fault_of_our_own_is_answered_and_not_told(
 ) -> None:
     with in_thread() as server:
 
-        def broken(given: object, manner: object) -> list:
+        def broken(given: object, key: object) -> list:
             raise ZeroDivisionError("the heron waits")
 
         server.services[0].batcher._parse = broken

@@ -8,8 +8,8 @@ import pytest
 from cleft.given import Given, given_tokens
 from cleft.search import SearchOptions
 from cleft.sentence import Sentence
-from cleft.server import batcher as module
-from cleft.server.batcher import Batcher, Manner
+from cleft.server import batching as module
+from cleft.server.batching import Batcher, BatchKey
 from cleft.server.engines import Engine, load_engines
 from cleft.server.refusals import RequestError
 from tests.runtime.models import WORDS, model
@@ -23,7 +23,7 @@ class Slow:
         self.begun = threading.Event()
         self.calls: list[list[str]] = []
 
-    def __call__(self, given: Sequence[Given], manner: Manner) -> list[Sentence]:
+    def __call__(self, given: Sequence[Given], key: BatchKey) -> list[Sentence]:
         self.calls.append([each.result.text for each in given])
         self.begun.set()
         assert self.leave.wait(30)
@@ -44,14 +44,14 @@ def given(*texts: str) -> list[Given]:
 def started(slow: Slow, capacity: int = 10) -> Batcher:
     """A batcher whose thread is held in a call for the sentence `first`."""
     queue = Batcher(slow, capacity)
-    queue.submit(given("first"), Manner())
+    queue.submit(given("first"), BatchKey())
     assert slow.begun.wait(30)
     return queue
 
 
 def test_what_comes_while_the_model_works_is_one_call(slow: Slow) -> None:
     queue = started(slow)
-    futures = [queue.submit(given(f"a {n}", f"b {n}"), Manner()) for n in range(4)]
+    futures = [queue.submit(given(f"a {n}", f"b {n}"), BatchKey()) for n in range(4)]
     slow.leave.set()
     found = [[sentence.text for sentence in future.result(30)] for future in futures]
     queue.stop()
@@ -62,9 +62,9 @@ def test_what_comes_while_the_model_works_is_one_call(slow: Slow) -> None:
 
 def test_other_options_are_another_call_in_their_turn(slow: Slow) -> None:
     queue = started(slow)
-    wide = Manner("both", SearchOptions(beam=2))
-    order = [("a", Manner()), ("b", wide), ("c", Manner()), ("d", wide)]
-    futures = [queue.submit(given(text), manner) for text, manner in order]
+    wide = BatchKey("both", SearchOptions(beam=2))
+    order = [("a", BatchKey()), ("b", wide), ("c", BatchKey()), ("d", wide)]
+    futures = [queue.submit(given(text), key) for text, key in order]
     slow.leave.set()
     for future in futures:
         future.result(30)
@@ -74,8 +74,8 @@ def test_other_options_are_another_call_in_their_turn(slow: Slow) -> None:
 
 def test_a_long_request_does_not_keep_short_ones_waiting(slow: Slow) -> None:
     queue = started(slow)
-    long = queue.submit(given(*[f"long {n}" for n in range(1000)]), Manner())
-    short = queue.submit(given("short"), Manner())
+    long = queue.submit(given(*[f"long {n}" for n in range(1000)]), BatchKey())
+    short = queue.submit(given("short"), BatchKey())
     slow.leave.set()
     assert [sentence.text for sentence in long.result(30)] == [f"long {n}" for n in range(1000)]
     assert short.result(30)[0].text == "short"
@@ -87,7 +87,7 @@ def test_a_long_request_does_not_keep_short_ones_waiting(slow: Slow) -> None:
 def test_a_call_is_bounded_in_tokens_and_what_finds_no_room_is_next(slow: Slow) -> None:
     queue = started(slow)
     big = " ".join(["w"] * (module.TOKENS - 1))
-    futures = [queue.submit(given(text), Manner()) for text in (big, "x y", "z")]
+    futures = [queue.submit(given(text), BatchKey()) for text in (big, "x y", "z")]
     slow.leave.set()
     for future in futures:
         future.result(30)
@@ -97,7 +97,7 @@ def test_a_call_is_bounded_in_tokens_and_what_finds_no_room_is_next(slow: Slow) 
 
 def test_cancelled_work_is_never_done(slow: Slow) -> None:
     queue = started(slow)
-    dropped, kept = (queue.submit(given(text), Manner()) for text in ("dropped", "kept"))
+    dropped, kept = (queue.submit(given(text), BatchKey()) for text in ("dropped", "kept"))
     assert dropped.cancel()
     assert queue.waiting == 1
     slow.leave.set()
@@ -108,35 +108,35 @@ def test_cancelled_work_is_never_done(slow: Slow) -> None:
 
 def test_cancelled_in_the_middle_of_a_call_is_no_harm(slow: Slow) -> None:
     queue = Batcher(slow, 10)
-    future = queue.submit(given("first"), Manner())
+    future = queue.submit(given("first"), BatchKey())
     assert slow.begun.wait(30)
     assert future.cancel()
     slow.leave.set()
-    assert queue.submit(given("second"), Manner()).result(30)[0].text == "second"
+    assert queue.submit(given("second"), BatchKey()).result(30)[0].text == "second"
     queue.stop()
 
 
 def test_a_full_queue_refuses_until_there_is_room(slow: Slow) -> None:
     queue = started(slow, capacity=2)
-    one, _two = (queue.submit(given("x"), Manner()) for _ in range(2))
+    one, _two = (queue.submit(given("x"), BatchKey()) for _ in range(2))
     with pytest.raises(RequestError) as refused:
-        queue.submit(given("y"), Manner())
+        queue.submit(given("y"), BatchKey())
     assert refused.value.status == 429
     one.cancel()
-    queue.submit(given("y"), Manner())
+    queue.submit(given("y"), BatchKey())
     slow.leave.set()
     queue.stop()
 
 
 def test_stopping_finishes_what_is_queued_and_takes_nothing_more(slow: Slow) -> None:
     queue = started(slow)
-    waiting = queue.submit(given("waiting"), Manner())
+    waiting = queue.submit(given("waiting"), BatchKey())
     ending = threading.Thread(target=queue.stop)
     ending.start()
     while not queue._stopping:
         pass
     with pytest.raises(RequestError) as refused:
-        queue.submit(given("late"), Manner())
+        queue.submit(given("late"), BatchKey())
     assert refused.value.status == 503
     slow.leave.set()
     ending.join(30)
@@ -146,7 +146,7 @@ def test_stopping_finishes_what_is_queued_and_takes_nothing_more(slow: Slow) -> 
 def test_a_sentence_that_fails_does_not_take_others_with_it(slow: Slow) -> None:
     queue = started(slow)
     good, bad, mixed = (
-        queue.submit(given(*texts), Manner()) for texts in (["a", "b"], ["boom"], ["c", "boom"])
+        queue.submit(given(*texts), BatchKey()) for texts in (["a", "b"], ["boom"], ["c", "boom"])
     )
     slow.leave.set()
     assert [sentence.text for sentence in good.result(30)] == ["a", "b"]
@@ -158,7 +158,7 @@ def test_a_sentence_that_fails_does_not_take_others_with_it(slow: Slow) -> None:
 
 def test_nothing_is_done_at_once(slow: Slow) -> None:
     queue = Batcher(slow, 1)
-    assert queue.submit([], Manner()).result(0) == []
+    assert queue.submit([], BatchKey()).result(0) == []
     queue.stop()
 
 
@@ -168,7 +168,7 @@ def test_threads_get_what_the_library_gives_them() -> None:
     answers: list[list[Sentence]] = [[] for _ in asked]
 
     def ask(engine: Engine, number: int) -> None:
-        future = engine.batcher.submit(given_tokens(asked[number]), Manner())
+        future = engine.batcher.submit(given_tokens(asked[number]), BatchKey())
         answers[number] = future.result(60)
 
     threads = [threading.Thread(target=ask, args=(engine, number)) for number in range(40)]
