@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional
 
 from cleft.nn.batches import collate
-from cleft.nn.chart import GoldSpans, explore_loss
+from cleft.nn.chart import GoldSpans, chart_labels, explore_loss
 from cleft.nn.config import NetworkConfig
 from tests.nn.conftest import BOTH, Bench
 
@@ -90,3 +90,30 @@ def test_exploring_teaches_the_pointer_about_wrong_spans(task):
     assert float(loss.detach()) > 0
     loss.backward()
     assert float(head.pointer.state.linear.weight.grad.abs().sum()) > 0
+
+
+def test_a_chart_of_labels_scores_a_span_as_the_label_head_does():
+    bench = Bench(NetworkConfig(**{**SPANS, "label_none": True})).scramble()
+    batch = collate(bench.examples("syntax"), bench.featurise)
+    labels = bench.network.head("syntax").labels
+    with torch.no_grad():
+        ends = labels.remember(bench.network.encoder.eval()(batch.inputs).boundaries)
+        chart = labels.eval().chart(*ends)
+        single = labels(*ends, batch.rows, batch.items)
+    left, right = batch.items.T
+    torch.testing.assert_close(chart[batch.rows, left, right], single)
+
+
+def test_spans_outside_the_tree_have_the_label_none():
+    bench, gold, _ = made("syntax")
+    batch = collate(bench.examples("syntax"), bench.featurise)
+    targets = chart_labels(batch, none=99)
+    assert torch.equal(targets == 99, gold.inside & ~gold.member & ~_words(gold))
+    left, right = batch.items.T
+    assert torch.equal(targets[batch.rows, left, right], batch.labels)
+    assert (targets[~gold.inside] == -1).all()
+
+
+def _words(gold: GoldSpans) -> torch.Tensor:
+    """A span of one token is in the tree also where the sentence is that token."""
+    return gold.inside & ~gold.inside.triu(2)

@@ -12,7 +12,7 @@ VARIANTS = [
     {"span_input": "linear"},
     {"decoder_layers": 3},
     {"decoder_layers": 2, "history": False},
-    {"span_scores": 6},
+    {"span_scores": 6, "label_none": True},
     {"span_scores": 6, "pointer_range": "span", "history": False},
     {"edu_boundaries": "loss"},
     {"edu_boundaries": "none", "span_input": "linear", "tags": False},

@@ -50,7 +50,7 @@ KINDS = {
     "lstm": {"edu_boundaries": "pointer", "decoder_layers": 2},
     "words": {"char_size": 0, "span_input": "linear", "edu_boundaries": "pointer"},
     "plain": {"forms": "plain"},
-    "spans": {"span_scores": 5, "edu_boundaries": "pointer"},
+    "spans": {"span_scores": 5, "edu_boundaries": "pointer", "label_none": True},
     "levels": {
         "span_scores": 5,
         "pointer_range": "span",

@@ -1,6 +1,7 @@
 """Losses over all spans of a sentence, not only those on the way of its gold tree.
 
 - `GoldSpans.loss`: is this span in the tree? Asked of every span.
+- `chart_labels`: what is the label of a span, if it has one? Asked of every span too.
 - `explore_loss`: where should a span be split that is not in the tree, but that a
   search may reach by a mistake? Every boundary that divides no gold span inside it is right.
 """
@@ -16,7 +17,7 @@ from torch.nn import functional
 from cleft.nn.batches import Batch
 from cleft.nn.heads import Boundaries, SplitHead
 
-__all__ = ["GoldSpans", "explore_loss"]
+__all__ = ["GoldSpans", "chart_labels", "explore_loss"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +37,7 @@ class GoldSpans:
     @classmethod
     def of(cls, batch: Batch, *, stops: bool) -> GoldSpans:
         """The spans of a batch: what is split, and what that makes."""
-        lengths = batch.inputs.lengths
-        width = int(batch.inputs.words.shape[1]) - 1
-        places = torch.arange(width, device=lengths.device)
-        real = places <= lengths.unsqueeze(1)  # (batch, n + 1)
-        inside = real.unsqueeze(1) & real.unsqueeze(2) & (places > places.unsqueeze(1))
+        real, inside = _all_spans(batch)
         member = torch.zeros_like(inside)
         row, step = torch.nonzero(batch.split >= 0, as_tuple=True)
         left, split, right = (x[row, step] for x in (batch.left, batch.split, batch.right))
@@ -81,6 +78,23 @@ class GoldSpans:
         whole = ~found.any(1)
         found[whole, right[whole]] = True
         return found
+
+
+def _all_spans(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Where the boundaries (batch, n + 1) and the spans (batch, n + 1, n + 1) of sentences are."""
+    lengths = batch.inputs.lengths
+    places = torch.arange(int(batch.inputs.words.shape[1]) - 1, device=lengths.device)
+    real = places <= lengths.unsqueeze(1)
+    return real, real.unsqueeze(1) & real.unsqueeze(2) & (places > places.unsqueeze(1))
+
+
+def chart_labels(batch: Batch, none: int) -> Tensor:
+    """The label of every span (batch, n + 1, n + 1): `none` outside the tree, -1 if unknown."""
+    _, inside = _all_spans(batch)
+    targets = torch.where(inside, none, -1)
+    left, right = batch.items.unbind(1)
+    targets[batch.rows, left, right] = batch.labels
+    return targets
 
 
 def explore_loss(head: SplitHead, known: Boundaries, gold: GoldSpans, share: float) -> Tensor:

@@ -38,6 +38,8 @@ class NetworkConfig:
       of a split; 0 for none (the paper's)
     - `pointer_range`: whether the pointer's softmax runs over all boundaries of the `sentence`
       (the paper's) or over those at which the `span` may be split
+    - `label_none`: whether spans that are no nodes of the tree are learnt as a label of their own
+      (tasks whose spans carry the labels)
     - `tags`: whether there is a part-of-speech head
     - `edu_boundaries`: an auxiliary head that marks EDU boundaries: `none`, `loss`, or
       `pointer`, where the decoder and the pointer also see what it says
@@ -75,6 +77,7 @@ class NetworkConfig:
     pointer_range: Literal["sentence", "span"] = "sentence"
     span_scores: int = 0
     label_size: int = 100
+    label_none: bool = False
     tags: bool = False
     tag_size: int = 100
     edu_boundaries: Literal["none", "loss", "pointer"] = "none"

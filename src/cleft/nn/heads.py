@@ -167,7 +167,9 @@ class SpanLabels(nn.Module):
         super().__init__()
         self.left = Mlp(size, config.label_size, config.mlp_dropout)
         self.right = Mlp(size, config.label_size, config.mlp_dropout)
-        self.pair = Biaffine(config.label_size, labels)
+        self.count = labels
+        self.none = labels if config.label_none else None  # after all others
+        self.pair = Biaffine(config.label_size, labels + config.label_none)
 
     def remember(self, boundaries: Tensor) -> tuple[Tensor, Tensor]:
         """What the boundaries are as left and as right ends, (batch, n + 1, label) each."""
@@ -177,6 +179,10 @@ class SpanLabels(nn.Module):
         """Scores (items, labels) of spans (items, 2)."""
         scores: Tensor = self.pair(left[rows, items[:, 0]], right[rows, items[:, 1]])
         return scores
+
+    def chart(self, left: Tensor, right: Tensor) -> Tensor:
+        """Scores (batch, n + 1, n + 1, labels) of all spans, by left and right end."""
+        return self.pair.chart(left, right)
 
 
 class SplitLabels(nn.Module):
@@ -188,6 +194,7 @@ class SplitLabels(nn.Module):
 
     def __init__(self, size: int, labels: int, config: NetworkConfig) -> None:
         super().__init__()
+        self.count = labels
         self.left = nn.Linear(2 * size, config.label_size)
         self.right = nn.Linear(2 * size, config.label_size)
         for linear in (self.left, self.right):

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cleft.nn.batches import Batch
-from cleft.nn.chart import GoldSpans, explore_loss
+from cleft.nn.chart import GoldSpans, chart_labels, explore_loss
 from cleft.nn.config import NetworkConfig
 from cleft.nn.encoders import Encoder, Encoding
-from cleft.nn.heads import Boundaries, SplitHead
+from cleft.nn.heads import Boundaries, SpanLabels, SplitHead
 from cleft.nn.layers import Mlp
 from cleft.nn.vocab import Vocabulary
 
@@ -83,8 +83,7 @@ class Network(nn.Module):
         count = batch.counts["split"]
         losses: Losses = {"split": (_cross_entropy(scores, batch.split), count)}
         left, right = head.labels.remember(encoding.boundaries)
-        named = head.labels(left, right, batch.rows, batch.items)
-        losses["label"] = (_cross_entropy(named, batch.labels), batch.counts["label"])
+        losses["label"] = (self._label_loss(head, left, right, batch), batch.counts["label"])
         if self.tagger is not None and batch.tags is not None:
             tags = self.tagger(encoding.boundaries)
             losses["tag"] = (_cross_entropy(tags, batch.tags), batch.counts["tag"])
@@ -96,6 +95,15 @@ class Network(nn.Module):
             if explore:
                 losses["explore"] = (explore_loss(head, known, gold, explore), count)
         return losses
+
+    @staticmethod
+    def _label_loss(head: SplitHead, left: Tensor, right: Tensor, batch: Batch) -> Tensor:
+        """The summed loss of the gold labels; with `none`, of all spans' labels."""
+        labels = head.labels
+        if not isinstance(labels, SpanLabels) or labels.none is None:
+            return _cross_entropy(labels(left, right, batch.rows, batch.items), batch.labels)
+        targets = chart_labels(batch, labels.none)
+        return _cross_entropy(labels.chart(left, right)[targets >= 0], targets[targets >= 0])
 
 
 def _cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:

@@ -273,7 +273,10 @@ def labels_graph(head: SplitHead, *, int8: bool = False) -> bytes:
     linear, bias = array(labels.pair.linear.weight), array(labels.pair.linear.bias)
     scores = graph.plus_linear(x, linear[:, :width], scores)
     scores = graph.op("Add", scores, graph.linear(y, linear[:, width:], bias))
-    graph.output("log_probs", graph.op("LogSoftmax", scores, axis=-1))
+    log_probs = graph.op("LogSoftmax", scores, axis=-1)
+    if labels.count < labels.pair.outputs:  # the last is that of spans that are no nodes
+        log_probs = graph.slice(log_probs, 1, 0, labels.count)
+    graph.output("log_probs", log_probs)
     return graph.to_bytes()
 
 

@@ -101,7 +101,9 @@ class TorchScorer:
             scores = head.labels(
                 memory.label_left, memory.label_right, self._numbers(rows), self._numbers(items)
             )
-            return _numpy(torch.log_softmax(scores, -1))
+            log_probs = torch.log_softmax(scores, -1)
+        # The chance that a span is no node at all is nobody's label.
+        return _numpy(log_probs[:, : head.labels.count])
 
     def labels(self, task: str) -> Sequence[str]:
         """The names of the task's labels."""
