@@ -104,7 +104,7 @@ def shares(path: Path, *, limit: int | None = None) -> dict[str, Any]:
     """The parts of parsing wsj-sample dev with a model, greedy and beam 20."""
     import cleft
     from cleft.formats.brackets import read_brackets
-    from cleft.search import run as searching
+    from cleft.search import pipeline as searching
 
     trees = list(read_brackets(places.DATA / "dev.none.mrg"))[:limit]
     words = [list(tree.words()) for tree in trees]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.search import Constraints, Decoder, Masks, Parse, SearchOptions, Statistics, search
-from cleft.search.marks import Marks
+from cleft.search.decode import Marks
 from cleft.tasks import DISCOURSE, SYNTAX, Task
 
 from .toy import ToyScorer, every_tree, sentence

@@ -10,8 +10,8 @@ from cleft.nn.data import Sentence, read_sentences
 from cleft.nn.recipe import DataConfig
 from cleft.runtime import Manifest
 from cleft.runtime.batches import plan
-from cleft.scorer import Scorer
 from cleft.search import search
+from cleft.search.scorer import Scorer
 from cleft.tasks import Task, task_names
 
 __all__ = ["MOST_LOST", "Dev", "check_tasks", "dev_score", "dev_sentences", "refuse_loss"]

@@ -17,7 +17,7 @@ from cleft.nn.features import Featuriser
 from cleft.nn.heads import Memory
 from cleft.nn.network import Network
 from cleft.nn.vocab import Vocabulary
-from cleft.scorer import Encoded, Floats, Ints, State
+from cleft.search.scorer import Encoded, Floats, Ints, State
 
 __all__ = ["TorchEncoded", "TorchScorer", "TorchState"]
 
@@ -42,7 +42,7 @@ class TorchState:
 
 
 class TorchScorer:
-    """A network as a `cleft.scorer.Scorer`.
+    """A network as a `cleft.search.scorer.Scorer`.
 
     It puts the network into evaluation mode for each call and leaves it in
     the mode it was in.

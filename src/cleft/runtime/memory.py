@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cleft.scorer import Floats, Ints
+from cleft.search.scorer import Floats, Ints
 
 __all__ = ["Group", "Memory"]
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cleft.runtime.sessions import Array
-from cleft.scorer import Floats, Ints
+from cleft.search.scorer import Floats, Ints
 
 __all__ = ["firsts", "grid_of_keys", "pack", "portions", "real_boundaries", "spread"]
 

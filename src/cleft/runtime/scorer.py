@@ -21,7 +21,7 @@ from cleft.runtime.sessions import Array, Sessions
 from cleft.runtime.spans import by_end
 from cleft.runtime.windows import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
-from cleft.scorer import Encoded, Floats, Ints, State
+from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task
 
 __all__ = ["OnnxEncoded", "OnnxScorer", "OnnxState"]
@@ -69,7 +69,7 @@ def _joined(parts: Sequence[Floats]) -> Floats:
 
 
 class OnnxScorer:
-    """A model's directory as a `cleft.scorer.Scorer`. It may be shared by threads."""
+    """A model's directory as a `cleft.search.scorer.Scorer`. It may be shared by threads."""
 
     @fitting
     def __init__(self, directory: ModelDirectory, threads: int = 1) -> None:

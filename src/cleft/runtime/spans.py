@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cleft.scorer import Ints
+from cleft.search.scorer import Ints
 
 __all__ = ["SpanGroup", "by_end"]
 

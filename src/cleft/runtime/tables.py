@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cleft.scorer import Floats
+from cleft.search.scorer import Floats
 
 __all__ = ["Table", "shrink"]
 

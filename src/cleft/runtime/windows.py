@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from cleft.scorer import Floats
+from cleft.search.scorer import Floats
 
 __all__ = ["Windows", "make_windows", "mean_of_pieces", "window_starts"]
 

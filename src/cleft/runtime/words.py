@@ -21,7 +21,7 @@ from cleft.runtime.forms import plain_form
 from cleft.runtime.manifest import Manifest, PieceRules
 from cleft.runtime.sessions import Array, Sessions
 from cleft.runtime.wordpiece import MOST_PIECES
-from cleft.scorer import Floats, Ints
+from cleft.search.scorer import Floats, Ints
 
 __all__ = ["WordPieces", "WordVectors"]
 

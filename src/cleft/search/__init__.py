@@ -8,13 +8,12 @@ is a bound: what has fallen below it can never win.
 """
 
 from cleft.search.assemble import NO_TAG
-from cleft.search.beam import Beam, advance
+from cleft.search.beam import Beam, History, advance
 from cleft.search.constraints import Constraints, Masks
 from cleft.search.decode import Decoder, Statistics
-from cleft.search.history import History
 from cleft.search.options import SearchOptions
+from cleft.search.pipeline import search
 from cleft.search.results import Parse, Step
-from cleft.search.run import search
 
 __all__ = [
     "NO_TAG",

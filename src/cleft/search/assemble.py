@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cleft.scorer import Floats, Ints
 from cleft.search.constraints import Constraints
 from cleft.search.decode import Candidate, Decoder
-from cleft.search.growth import Plan, grow_tree, spans_of
 from cleft.search.labels import Labels, choose_labels, runners_up
 from cleft.search.options import SearchOptions
-from cleft.search.record import Record, TagNotes
-from cleft.search.results import Parse, Step
+from cleft.search.results import Parse, Record, Step, TagNotes
+from cleft.search.scorer import Floats, Ints
+from cleft.search.trees import Plan, build_tree, spans_of
 from cleft.span import Split
 from cleft.tasks import Task
 
@@ -140,7 +139,7 @@ def _build(
     labels = np.concatenate([record.labels.numbers for record in records])
     plan = Plan.of(lengths, spans, labels, records[0].labels.names)
     return [
-        grow_tree(plan, number, batch.words[row], tags[row].names, record)
+        build_tree(plan, number, batch.words[row], tags[row].names, record)
         for number, (row, record) in enumerate(
             zip([candidate.sentence for candidate in candidates], records, strict=True)
         )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cleft.errors import ConstraintError
-from cleft.scorer import Floats, Ints
+from cleft.search.scorer import Floats, Ints
 from cleft.span import Span
 
 __all__ = ["LOWEST", "Constraints", "Masks"]

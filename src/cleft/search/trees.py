@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cleft.evidence import Thoughts
-from cleft.scorer import Ints
+from cleft.evidence import EvidenceTable
+from cleft.search.scorer import Ints
 from cleft.tree import Tree, is_dummy, split_chain
 
-__all__ = ["INNER", "MIDDLE", "ONLY", "OUTER", "ROLES", "Plan", "Spans", "grow_tree", "spans_of"]
+__all__ = ["INNER", "MIDDLE", "ONLY", "OUTER", "ROLES", "Plan", "Spans", "build_tree", "spans_of"]
 
 ONLY, INNER, MIDDLE, OUTER = range(4)
 """A phrase alone, and those of a unary chain."""
@@ -109,10 +109,10 @@ def _chains(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [() if is_dummy(name) else tuple(split_chain(name)[::-1]) for name in names]
 
 
-def grow_tree(
-    plan: Plan, number: int, words: Sequence[str], tags: Sequence[str], thoughts: Thoughts
+def build_tree(
+    plan: Plan, number: int, words: Sequence[str], tags: Sequence[str], table: EvidenceTable
 ) -> Tree:
-    """One of the plan's trees, over its words and their tags; `thoughts` has the nodes' evidence.
+    """One of the plan's trees, over its words and their tags; `table` has the nodes' evidence.
 
     This is where a parse is most in Python: so nodes are made here and not by a call.
     """
@@ -124,7 +124,7 @@ def grow_tree(
         plan.labels[part], plan.left[part], plan.numbers[part], strict=True
     ):
         tree = make(Tree)
-        tree._thought, tree._number = thoughts, place
+        tree._table, tree._number = table, place
         if label < 0:
             heights.append(len(stack))
             tree.label, tree.children, tree.word = tags[left], none, words[left]
@@ -140,10 +140,10 @@ def grow_tree(
 
 def _chain(tree: Tree, names: tuple[str, ...]) -> Tree:
     """The chain over its innermost phrase."""
-    place, thoughts = tree._number, tree._thought
+    place, table = tree._number, tree._table
     tree._number = place + INNER
     for name in names[1:]:
         tree = Tree(name, (tree,))
-        tree._thought, tree._number = thoughts, place + MIDDLE
+        tree._table, tree._number = table, place + MIDDLE
     tree._number = place + OUTER
     return tree

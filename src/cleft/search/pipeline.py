@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cleft.errors import CleftError, InputError, ModelError, UsageError
-from cleft.scorer import Encoded, Ints, Scorer
 from cleft.search.assemble import Batch, assemble
 from cleft.search.constraints import Constraints, Masks
-from cleft.search.decode import Candidate, Decoder, Statistics
-from cleft.search.marks import Marks
+from cleft.search.decode import Candidate, Decoder, Marks, Statistics
 from cleft.search.options import SearchOptions
 from cleft.search.results import Parse
+from cleft.search.scorer import Encoded, Ints, Scorer
 from cleft.tasks import Task
 
 __all__ = ["find", "search"]

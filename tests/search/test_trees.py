@@ -8,7 +8,7 @@ import pytest
 
 from cleft.evidence import Evidence
 from cleft.search import SearchOptions, search
-from cleft.search.growth import Plan, grow_tree, spans_of
+from cleft.search.trees import Plan, build_tree, spans_of
 from cleft.span import Split
 from cleft.tasks import SYNTAX, Derivation
 
@@ -18,7 +18,7 @@ NAMES = ("S", "NP", "S+VP", "S+VP+NP", "∅", "∅NP", r"A\+B")
 
 
 class Silent:
-    """Thoughts of nothing."""
+    """EvidenceTable of nothing."""
 
     def of(self, number: int) -> Evidence | None:
         return Evidence(label=float(number))
@@ -52,7 +52,7 @@ def test_trees_are_those_that_the_task_builds(seed: int) -> None:
         words, tags = [f"w{n}" for n in range(length)], [f"T{n}" for n in range(length)]
         names = tuple(NAMES[label] for label in labels[part])
         derivation = Derivation(length=length, splits=tuple(made), labels=names)
-        tree = grow_tree(plan, number, words, tags, Silent())
+        tree = build_tree(plan, number, words, tags, Silent())
         assert tree == SYNTAX.build(derivation, words, tags)
         assert [leaf.evidence.label for leaf in tree.leaves()] == [-1.0 - n for n in range(length)]
 
