@@ -12,7 +12,7 @@ import torch
 from cleft.errors import InputError, OutputError
 from cleft.nn import checkpoint
 from cleft.nn.checkpoint import load_checkpoint, save_checkpoint
-from cleft.nn.rundir import RunDirectory
+from cleft.nn.train.rundir import RunDirectory
 from tests.faults.commands import forked, hidden, small_files
 
 COUNTERS = {"epoch": 1, "done": 2, "best": {}, "seconds": 0.5, "recipe": {}}

@@ -195,25 +195,25 @@ def _text(path: Path) -> None:
 
 def with_torch() -> None:
     """Import what takes long to import."""
-    import cleft.nn.recipe
-    import cleft.nn.vectors  # noqa: F401 - only to have it
+    import cleft.nn.train.recipe
+    import cleft.nn.train.setup  # noqa: F401 - only to have it
 
 
 def _recipe(path: Path) -> None:
-    from cleft.nn.recipe import read_recipe
+    from cleft.nn.train.recipe import read_recipe
 
     read_recipe(path)
 
 
 def _vectors(path: Path) -> None:
-    from cleft.nn.vectors import read_vectors
+    from cleft.nn.train.setup import read_vectors
 
     read_vectors(path, 3)
 
 
 def table(case: tuple[str, bytes]) -> None:
     """Word vectors that are no text: a file of this ending beside a list of words."""
-    from cleft.nn.vectors import read_vectors
+    from cleft.nn.train.setup import read_vectors
 
     ending, data = case
     path = folder() / f"vectors.{ending}"

@@ -11,7 +11,7 @@ from cleft.convert import convert
 from cleft.errors import FormatError, InputError, ModelError
 from cleft.formats.jsonl import parse_record
 from cleft.nn.checkpoint import load_model, read_json
-from cleft.nn.vectors import read_vectors
+from cleft.nn.train.setup import read_vectors
 from cleft.runtime.manifest import Manifest, SelfTest
 from cleft.server.refusals import RequestError
 from cleft.server.requests import Keys

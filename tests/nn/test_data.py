@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import FormatError, InputError
-from cleft.nn.batches import collate, plan, portion, share
 from cleft.nn.config import NetworkConfig
-from cleft.nn.data import make_examples, make_vocabulary, read_sentences
 from cleft.nn.features import Featuriser
-from cleft.nn.recipe import DataConfig
+from cleft.nn.train.batches import collate, plan, portion, share
+from cleft.nn.train.data import make_examples, make_vocabulary, read_sentences
+from cleft.nn.train.objective import Objective
+from cleft.nn.train.recipe import DataConfig
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
-from cleft.runtime.casing import CASINGS, casing
+from cleft.runtime.words import CASINGS, casing
 from cleft.tasks import DISCOURSE
 from tests.nn.conftest import BOTH, DATA, SMALL, invented
 
@@ -164,7 +165,7 @@ def test_a_share_that_does_not_count_adds_nothing(both):
     batch = collate(both.examples("syntax")[:2], both.featurise, counts=False)
     assert set(batch.counts.values()) == {0}
     assert batch.tokens == 0
-    losses = both.network.losses(batch)
+    losses = Objective(both.network).losses(batch)
     assert all(float(value.detach()) == 0 for value, _ in losses.values())
     sum(value for value, _ in losses.values()).backward()
     assert all(p.grad is None or not p.grad.any() for p in both.network.parameters())

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from cleft.errors import InputError, RecipeError
-from cleft.nn import final
 from cleft.nn.ablate import ablate
 from cleft.nn.checkpoint import load_model
-from cleft.nn.evaluate import Outcome, evaluate
-from cleft.nn.recipe import Recipe, parse_recipe, read_recipe
-from cleft.nn.train import train
+from cleft.nn.train import final
+from cleft.nn.train.evaluate import Outcome, evaluate
+from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe
+from cleft.nn.train.trainer import train
 from tests.nn.conftest import ROOT, invented
 
 QUICK = ["training.epochs=2", "training.dev_every=1"]
@@ -91,7 +91,7 @@ def test_scores_are_also_given_by_genre_where_the_data_name_it(tmp_path):
 def test_test_files_are_read_only_when_the_run_is_over(tmp_path, monkeypatch):
     seen = []
     from cleft.formats import brackets
-    from cleft.nn import data
+    from cleft.nn.train import data
 
     def reading(path, *rest):
         seen.append((Path(path).name, (tmp_path / "run.json").exists()))
@@ -113,7 +113,7 @@ def test_a_run_is_scored_once_and_a_finished_one_without_scores_is_scored_on_res
     train(tiny("syntax"), tmp_path)
     first = record(tmp_path)["final"]
     with monkeypatch.context() as patch:
-        patch.setattr("cleft.nn.train.final_scores", None)  # must not be called again
+        patch.setattr("cleft.nn.train.trainer.final_scores", None)  # must not be called again
         train(tiny("syntax"), tmp_path, resume=True)
     assert record(tmp_path)["final"] == first
     run = record(tmp_path)

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from cleft.nn.batches import collate
 from cleft.nn.config import NetworkConfig
+from cleft.nn.train.batches import collate
+from cleft.nn.train.objective import Objective
 from tests.nn.conftest import BOTH, Bench
 
 VARIANTS = [
@@ -56,9 +57,9 @@ def test_a_sentence_scores_the_same_alone_and_in_any_batch(task):
     bench = Bench(NetworkConfig(**BOTH)).scramble()
     bench.network.double()
     examples = bench.examples(task)
-    alone = [bench.network.losses(collate([one], bench.featurise)) for one in examples]
+    alone = [Objective(bench.network).losses(collate([one], bench.featurise)) for one in examples]
     for order in (examples, examples[::-1]):
-        together = bench.network.losses(collate(order, bench.featurise))
+        together = Objective(bench.network).losses(collate(order, bench.featurise))
         for name, (value, count) in together.items():
             assert count == sum(terms[name][1] for terms in alone)
             expected = sum(float(terms[name][0]) for terms in alone)
@@ -109,10 +110,12 @@ def test_an_edu_head_that_the_pointer_sees_changes_its_scores_and_gets_its_gradi
     bench = Bench(NetworkConfig(**BOTH)).scramble()
     batch = collate(bench.examples("discourse"), bench.featurise)
     marker = bench.network.head("discourse").marker
-    value, _ = bench.network.losses(batch)["split"]
+    value, _ = Objective(bench.network).losses(batch)["split"]
     value.backward()
     assert float(marker.score.weight.grad.abs().sum()) > 0
     blind = Bench(NetworkConfig(**{**BOTH, "edu_boundaries": "loss"})).scramble()
-    value, _ = blind.network.losses(collate(blind.examples("discourse"), blind.featurise))["split"]
+    value, _ = Objective(blind.network).losses(
+        collate(blind.examples("discourse"), blind.featurise)
+    )["split"]
     value.backward()
     assert blind.network.head("discourse").marker.score.weight.grad is None

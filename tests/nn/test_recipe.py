@@ -6,9 +6,8 @@ import tomllib
 import pytest
 
 from cleft.errors import InputError, RecipeError
-from cleft.nn.config import NetworkConfig
-from cleft.nn.recipe import DataConfig, TrainingConfig, parse_recipe, read_recipe
-from cleft.nn.tables import from_table
+from cleft.nn.config import NetworkConfig, from_table
+from cleft.nn.train.recipe import DataConfig, TrainingConfig, parse_recipe, read_recipe
 from tests.nn.conftest import ROOT
 
 DATA = {"syntax": {"train": "train.mrg"}}

@@ -18,13 +18,13 @@ from safetensors.torch import load_file, save_file
 from cleft.cli import main
 from cleft.errors import InputError, ModelError, RecipeError
 from cleft.nn.checkpoint import load_checkpoint, load_model
-from cleft.nn.evaluate import evaluate, parse_sentences
-from cleft.nn.export import export
-from cleft.nn.progress import make_progress
-from cleft.nn.recipe import Recipe, read_recipe
-from cleft.nn.rundir import RunDirectory
-from cleft.nn.setup import prepare, try_precision
-from cleft.nn.train import Trainer, train
+from cleft.nn.export.export import export
+from cleft.nn.train.evaluate import evaluate, parse_sentences
+from cleft.nn.train.progress import make_progress
+from cleft.nn.train.recipe import Recipe, read_recipe
+from cleft.nn.train.rundir import RunDirectory
+from cleft.nn.train.setup import prepare, try_precision
+from cleft.nn.train.trainer import Trainer, train
 from cleft.search import search
 from cleft.tasks import DISCOURSE
 from tests.nn.conftest import ROOT, invented, write_bert

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from cleft.errors import ModelError
 from cleft.runtime import ModelDirectory, write_checksums
-from cleft.runtime.tables import Table, shrink
+from cleft.runtime.directory import Table, shrink
 from tests.runtime.models import model
 
 FLOATS = st.floats(-1000, 1000, width=32)

@@ -61,8 +61,8 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Export, and say what was written."""
     with training_packages("exporting"):
-        from cleft.nn.export import ExportOptions, export
-        from cleft.nn.quality import dev_sentences
+        from cleft.nn.export.export import ExportOptions, export
+        from cleft.nn.export.quality import dev_sentences
     if args.language is not None:
         has_spaces(args.language)  # it says what is wrong with a code
     if args.int8 and not args.dev:

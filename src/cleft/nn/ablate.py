@@ -12,8 +12,8 @@ from typing import Any
 
 from cleft.errors import RecipeError
 from cleft.nn.checkpoint import read_object
-from cleft.nn.recipe import Recipe, parse_recipe, read_recipe
-from cleft.nn.train import train
+from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe
+from cleft.nn.train.trainer import train
 
 __all__ = ["ablate"]
 

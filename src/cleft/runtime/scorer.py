@@ -14,12 +14,18 @@ import numpy as np
 from cleft.errors import ModelError
 from cleft.runtime.batches import plan
 from cleft.runtime.directory import ModelDirectory
-from cleft.runtime.fit import check_width, fitting
-from cleft.runtime.memory import Memory
-from cleft.runtime.packing import firsts, grid_of_keys, pack, portions, real_boundaries, spread
-from cleft.runtime.sessions import Array, Sessions
-from cleft.runtime.spans import by_end
-from cleft.runtime.windows import Windows, make_windows, mean_of_pieces
+from cleft.runtime.packing import (
+    Memory,
+    by_end,
+    firsts,
+    grid_of_keys,
+    pack,
+    portions,
+    real_boundaries,
+    spread,
+)
+from cleft.runtime.sessions import Array, Sessions, check_width, fitting
+from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
 from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task

@@ -17,8 +17,7 @@ from typing import Any, Literal
 from cleft import files
 from cleft.errors import RecipeError
 from cleft.formats.cleaning import CLEANINGS
-from cleft.nn.config import NetworkConfig
-from cleft.nn.tables import convert, from_table
+from cleft.nn.config import NetworkConfig, convert, from_table
 from cleft.tasks import get_task, task_names
 
 __all__ = [

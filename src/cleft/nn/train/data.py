@@ -21,11 +21,11 @@ from cleft.errors import InputError
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import cleaning
 from cleft.formats.jsonl import read_jsonl
-from cleft.nn.batches import Example
 from cleft.nn.config import NetworkConfig
-from cleft.nn.recipe import DataConfig, set_name
+from cleft.nn.train.batches import Example
+from cleft.nn.train.recipe import DataConfig, set_name
 from cleft.nn.vocab import Vocabulary
-from cleft.runtime.forms import plain_form
+from cleft.runtime.words import plain_form
 from cleft.tasks import Task, get_task
 from cleft.tree import Tree
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from cleft.nn.recipe import TrainingConfig
+from cleft.nn.train.recipe import TrainingConfig
 
 __all__ = ["Average", "learning_rate_factor", "make_optimiser"]
 

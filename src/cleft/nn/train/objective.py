@@ -1,23 +1,99 @@
-"""Losses over all spans of a sentence, not only those on the way of its gold tree.
+"""What a network learns from a batch of gold trees.
 
-- `GoldSpans.loss`: is this span in the tree? Asked of every span.
-- `chart_labels`: what is the label of a span, if it has one? Asked of every span too.
+Besides the decisions on the way of a gold tree there are losses over all spans:
+
+- `GoldSpans.loss`: is this span in the tree?
+- `chart_labels`: what is the label of a span, if it has one?
 - `explore_loss`: where should a span be split that is not in the tree, but that a
   search may reach by a mistake? Every boundary that divides no gold span inside it is right.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from cleft.nn.batches import Batch
-from cleft.nn.heads import Boundaries, SplitHead
+from cleft.nn.encoders import Encoding
+from cleft.nn.heads import Boundaries, SpanLabels, SplitHead
+from cleft.nn.network import Network
+from cleft.nn.train.batches import Batch
 
-__all__ = ["GoldSpans", "chart_labels", "explore_loss"]
+__all__ = ["GoldSpans", "Losses", "Objective", "chart_labels", "explore_loss"]
+
+Losses = dict[str, tuple[Tensor, int]]
+"""The terms of a loss: the sum of each and how many things it is a sum over."""
+
+
+class Objective(nn.Module):
+    """A network as its trainer sees it: a batch in, the terms of the loss out.
+
+    `explore` wrong spans are learnt from for every right one.
+    """
+
+    def __init__(self, network: Network, explore: float = 0.0) -> None:
+        super().__init__()
+        self.network = network
+        self.explore = explore
+
+    def forward(self, ask: Callable[[], Batch]) -> Losses:
+        """The terms of the loss of the batch that `ask` returns.
+
+        Fabric copies a dataclass tensor by tensor, or refuses it; a function
+        it passes on as it is.
+        """
+        return self.losses(ask())
+
+    def losses(self, batch: Batch) -> Losses:
+        """The terms of the loss of a batch of one task's gold trees."""
+        network = self.network
+        encoding: Encoding = network.encoder(batch.inputs)
+        head = network.head(batch.task)
+        known: Boundaries = head(encoding)
+        scores = head.scores(known, batch.left, batch.right)
+        count = batch.counts["split"]
+        losses: Losses = {"split": (_cross_entropy(scores, batch.split), count)}
+        losses["label"] = (_label_loss(head, encoding, batch), batch.counts["label"])
+        if network.tagger is not None and batch.tags is not None:
+            tags = network.tagger(encoding.boundaries)
+            losses["tag"] = (_cross_entropy(tags, batch.tags), batch.counts["tag"])
+        if known.marks is not None and batch.edus is not None:
+            losses["edu"] = (_binary(known.marks, batch.edus), batch.counts["edu"])
+        if known.spans is not None:
+            gold = GoldSpans.of(batch, stops=head.stops)
+            losses["span"] = (gold.loss(known.spans), count)
+            if self.explore:
+                losses["explore"] = (explore_loss(head, known, gold, self.explore), count)
+        return losses
+
+
+def _label_loss(head: SplitHead, encoding: Encoding, batch: Batch) -> Tensor:
+    """The summed loss of the gold labels; with `none`, of all spans' labels."""
+    labels = head.labels
+    left, right = labels.remember(encoding.boundaries)
+    if not isinstance(labels, SpanLabels) or labels.none is None:
+        return _cross_entropy(labels(left, right, batch.rows, batch.items), batch.labels)
+    targets = chart_labels(batch, labels.none)
+    asked = targets >= 0
+    return _cross_entropy(labels.chart(left, right)[asked], targets[asked])
+
+
+def _cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
+    """The summed cross-entropy where the target is not negative."""
+    flat = scores.reshape(-1, scores.shape[-1])
+    flat = flat.to(torch.promote_types(flat.dtype, torch.float32))
+    return functional.cross_entropy(flat, targets.reshape(-1), ignore_index=-1, reduction="sum")
+
+
+def _binary(logits: Tensor, targets: Tensor) -> Tensor:
+    known = targets >= 0
+    losses = functional.binary_cross_entropy_with_logits(
+        logits, targets.clamp(min=0).to(logits.dtype), reduction="none"
+    )
+    return (losses * known).sum()
 
 
 @dataclass(frozen=True, kw_only=True)

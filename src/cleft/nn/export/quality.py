@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cleft.errors import CleftError, ModelError, UsageError
-from cleft.nn.data import Sentence, read_sentences
-from cleft.nn.recipe import DataConfig
+from cleft.nn.train.data import Sentence, read_sentences
+from cleft.nn.train.recipe import DataConfig
 from cleft.runtime import Manifest
 from cleft.runtime.batches import plan
 from cleft.search import search

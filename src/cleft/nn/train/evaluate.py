@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cleft.errors import CleftError
-from cleft.nn.data import Sentence
 from cleft.nn.scorer import TorchEncoded, TorchScorer
+from cleft.nn.train.data import Sentence
 from cleft.search import Constraints, Parse, SearchOptions, Statistics, search
 from cleft.tasks import get_task
 

@@ -21,17 +21,17 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from cleft.errors import InputError, ModelError, RecipeError
-from cleft.nn.batches import collate, plan, portion, share, stable_seed
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
-from cleft.nn.evaluate import evaluate
-from cleft.nn.final import asked_for, check_test_files, final_scores
-from cleft.nn.network import Losses
-from cleft.nn.optimiser import Average, learning_rate_factor, make_optimiser
-from cleft.nn.progress import Progress, make_progress, show_scores
-from cleft.nn.recipe import Recipe, parse_recipe
-from cleft.nn.rundir import RunDirectory, versions
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.setup import Materials, make_fabric, prepare
+from cleft.nn.train.batches import collate, plan, portion, share, stable_seed
+from cleft.nn.train.evaluate import evaluate
+from cleft.nn.train.final import asked_for, check_test_files, final_scores
+from cleft.nn.train.objective import Losses, Objective
+from cleft.nn.train.optimiser import Average, learning_rate_factor, make_optimiser
+from cleft.nn.train.progress import Progress, make_progress, show_scores
+from cleft.nn.train.recipe import Recipe, parse_recipe
+from cleft.nn.train.rundir import RunDirectory, versions
+from cleft.nn.train.setup import Materials, make_fabric, prepare
 from cleft.tasks import get_task
 
 __all__ = ["Trainer", "train"]
@@ -82,7 +82,8 @@ class Trainer:
         self.fabric, self.progress = fabric, progress
         self.network = materials.network
         optimiser = make_optimiser(self.network, self.config)
-        self.model, self.optimiser = fabric.setup(self.network, optimiser)
+        objective = Objective(self.network, self.config.explore)
+        self.model, self.optimiser = fabric.setup(objective, optimiser)
         self.average: Average | None = None
         if self.config.average:
             self.average = Average(trained_tensors(self.network).items(), self.config.average)
@@ -179,7 +180,7 @@ class Trainer:
         factor = learning_rate_factor(self.config, self.step, self.steps)
         for group in self.optimiser.param_groups:
             group["lr"] = group["base"] * factor
-        loss, terms = self._weigh(self.model(lambda: batch, self.config.explore), batch.tokens)
+        loss, terms = self._weigh(self.model(lambda: batch), batch.tokens)
         if not math.isfinite(terms["loss"]):
             raise ModelError(
                 f"the loss is {terms['loss']}",

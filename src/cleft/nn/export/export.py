@@ -21,22 +21,26 @@ import cleft
 from cleft import files
 from cleft.errors import CleftError, InputError, ModelError, OutputError
 from cleft.metrics.prm import SETTINGS
-from cleft.nn.calibration import Seen, calibrate, some
 from cleft.nn.checkpoint import load_model, read_object
 from cleft.nn.encoders import Encoder
+from cleft.nn.export.encoder_graphs import (
+    chars_graph,
+    encoder_graph,
+    piece_vectors,
+    transformer_graph,
+    watched,
+)
+from cleft.nn.export.graph import Array, array
+from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
+from cleft.nn.export.int8 import Seen, calibrate, some
+from cleft.nn.export.quality import Dev, check_tasks, refuse_loss
+from cleft.nn.export.tokenizer import piece_rules, piece_vocabulary, samples
 from cleft.nn.network import Network
-from cleft.nn.onnx_build import Array, array
-from cleft.nn.onnx_encoder import chars_graph, encoder_graph
-from cleft.nn.onnx_heads import labels_graph, memory_graph, step_graph, tags_graph
-from cleft.nn.onnx_tokenizer import piece_rules, piece_vocabulary
-from cleft.nn.onnx_transformer import piece_vectors, transformer_graph, watched
-from cleft.nn.quality import Dev, check_tasks, refuse_loss
-from cleft.nn.samples import samples
 from cleft.nn.scorer import TorchScorer
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
-from cleft.runtime.casing import CASINGS
+from cleft.runtime.directory import shrink
 from cleft.runtime.selftest import self_test
-from cleft.runtime.tables import shrink
+from cleft.runtime.words import CASINGS
 from cleft.search import search
 
 __all__ = ["ExportOptions", "export", "export_scorer"]

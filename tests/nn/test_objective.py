@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from cleft.nn.batches import collate
-from cleft.nn.chart import GoldSpans, chart_labels, explore_loss
 from cleft.nn.config import NetworkConfig
+from cleft.nn.train.batches import collate
+from cleft.nn.train.objective import GoldSpans, chart_labels, explore_loss
 from tests.nn.conftest import BOTH, Bench
 
 SPANS = {**BOTH, "history": False, "span_scores": 6, "pointer_range": "span"}

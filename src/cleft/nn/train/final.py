@@ -17,10 +17,10 @@ import torch
 from cleft import files
 from cleft.errors import InputError
 from cleft.nn.checkpoint import load_model
-from cleft.nn.data import Sentence, is_blank, read_sentences
-from cleft.nn.evaluate import Outcome, parse_sentences, score
-from cleft.nn.recipe import DataConfig, Recipe, set_name
 from cleft.nn.scorer import TorchScorer
+from cleft.nn.train.data import Sentence, is_blank, read_sentences
+from cleft.nn.train.evaluate import Outcome, parse_sentences, score
+from cleft.nn.train.recipe import DataConfig, Recipe, set_name
 from cleft.tasks import get_task
 
 __all__ = ["asked_for", "check_test_files", "final_scores"]
