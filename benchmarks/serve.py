@@ -101,6 +101,7 @@ def expected(parser: cleft.Parser, rows: list[list[str]], task: str) -> list[str
 
     found = []
     for each in parser.parse_tokens(rows, task=task):
+        assert each.discourse is not None
         data = discourse_data(each.discourse, each.words)
         found.append(json.dumps([data["edus"], data["nodes"]]))
     return found

@@ -50,7 +50,7 @@ MADE = {
     "sentences.txt": "It rained.\nWe left.\nShe slept.\n",
     "edus.txt": "It rained,\nso we left.\n\nShe slept.\n",
 }
-TAKES_LONG = ("train", "ablate", "results", "export", "serve")
+TAKES_LONG = ("train", "export", "serve")
 """Commands that other tests run: they need a treebank's worth of time, or never end."""
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 SHELL = re.compile(r"^```sh\n(.*?)^```|^\$ ([^\n]*\| cleft [^\n]*)$", re.M | re.S)

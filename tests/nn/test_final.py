@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from cleft.errors import InputError, RecipeError
-from cleft.nn.ablate import ablate
 from cleft.nn.checkpoint import load_model
 from cleft.nn.train import final
 from cleft.nn.train.evaluate import Outcome, evaluate
@@ -193,63 +192,6 @@ def test_syntax_of_gum_is_silver_in_every_recipe_and_no_recipe_trains_on_test(pa
         if task == "syntax":
             gum = {Path(file).parent.name for file in files} & {"gum", "gum-open"}
             assert gum <= set(config.silver)
-
-
-# ---------------------------------------------------------------- ablation
-
-
-VARIANTS = 'variants = { baseline = [], level = ["network.history=false"] }\n'
-
-
-@pytest.fixture
-def varied(tmp_path: Path) -> Path:
-    path = tmp_path / "varied.toml"
-    text = Path("recipes/tiny-syntax.toml").read_text()
-    path.write_text(text.replace("seed = 1\n", f"seed = 1\n{VARIANTS}"))
-    return path
-
-
-def test_all_variants_are_trained_with_all_seeds_and_finished_ones_passed_over(
-    varied, tmp_path, monkeypatch
-):
-    quick = ["training.epochs=1", "training.dev_every=1"]
-    said: list[str] = []
-    runs = ablate(varied, tmp_path / "runs", seeds=[1, 2], settings=quick, say=said.append)
-    names = ["baseline-1", "level-1", "baseline-2", "level-2"]
-    assert said == [f"{number}/4 {name}" for number, name in enumerate(names, 1)]
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted(names)
-    assert [run["seed"] for run in runs] == [1, 1, 2, 2]
-    assert [run["recipe"]["ablation"] for run in runs] == ["baseline", "level"] * 2
-    assert [run["recipe"]["network"]["history"] for run in runs] == [True, False] * 2
-    assert runs[1]["recipe"]["settings"][-2:] == ["ablation=level", "seed=1"]
-    # One was stopped before its scores: only that one is taken up.
-    stopped = tmp_path / "runs" / "level-2" / "run.json"
-    stopped.write_text(stopped.read_text().replace('"final"', '"partial"'))
-    taken = []
-    monkeypatch.setattr(
-        "cleft.nn.ablate.train", lambda recipe, output, resume: taken.append(output.name) or {}
-    )
-    ablate(varied, tmp_path / "runs", seeds=[1, 2], settings=quick, say=said.append)
-    assert taken == ["level-2"]
-    ablate(varied, tmp_path / "runs", seeds=[3], settings=quick, only=["level"], say=said.append)
-    assert taken == ["level-2", "level-3"]
-    for setting in ("training.epochs=2", "network.word_size=16", "data.syntax.limit=9"):
-        with pytest.raises(RecipeError, match=r"baseline-1: a finished run of another recipe"):
-            ablate(varied, tmp_path / "runs", settings=[*quick, setting], say=said.append)
-
-
-def test_variants_that_are_not_there_are_refused(varied, tmp_path):
-    with pytest.raises(RecipeError, match="no variant is called 'x'; variants: baseline, level"):
-        ablate(varied, tmp_path, only=["x"])
-    with pytest.raises(RecipeError, match="expected a table of variants, found none"):
-        ablate("recipes/tiny-syntax.toml", tmp_path)
-    with pytest.raises(RecipeError, match=r"ablation: expected one of .* found 'x'"):
-        read_recipe(varied, ["ablation=x"])
-
-
-def test_a_setting_given_goes_over_the_variants(varied):
-    recipe = read_recipe(varied, ["ablation=level", "network.history=true"])
-    assert recipe.network.history
 
 
 # ---------------------------------------------------------------- all spans

@@ -168,6 +168,27 @@ def test_a_setting_that_is_no_setting_is_refused(setting, tmp_path):
         read_recipe(path, [setting])
 
 
+@pytest.fixture
+def varied(tmp_path):
+    path = tmp_path / "varied.toml"
+    path.write_text(
+        "variants = { baseline = [], bare = ['network.history=false'] }\n"
+        "[data.syntax]\ntrain = 'a.mrg'\n"
+    )
+    return path
+
+
+def test_the_variant_that_ablation_names_is_in_force_below_the_settings(varied):
+    assert read_recipe(varied).network.history
+    assert not read_recipe(varied, ["ablation=bare"]).network.history
+    assert read_recipe(varied, ["ablation=bare", "network.history=true"]).network.history
+
+
+def test_a_variant_that_is_not_there_is_refused(varied):
+    with pytest.raises(RecipeError, match=r"ablation: expected one of .* found 'x'"):
+        read_recipe(varied, ["ablation=x"])
+
+
 def test_a_setting_below_a_value_is_refused(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text("seed = 1\n")

@@ -12,10 +12,10 @@ from rich.console import Console
 from safetensors.numpy import load_file, save_file
 
 from cleft.errors import InputError, OutputError, RecipeError
-from cleft.nn.train import progress as progress_module
 from cleft.nn.checkpoint import fill, load_checkpoint, load_model, save_checkpoint, save_model
 from cleft.nn.config import NetworkConfig
 from cleft.nn.network import Network
+from cleft.nn.train import progress as progress_module
 from cleft.nn.train.optimiser import Average, learning_rate_factor, make_optimiser
 from cleft.nn.train.progress import PlainProgress, RichProgress, SilentProgress, make_progress
 from cleft.nn.train.recipe import TrainingConfig

@@ -31,8 +31,6 @@ COMMANDS = (
     "sentences",
     "draw",
     "train",
-    "ablate",
-    "results",
     "export",
     "serve",
     "info",

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from cleft.result_tables import NONE, Run, name, number, set_title, sets, table
-
-__all__ = ["ablation_blocks"]
+from records import NONE, Run, name, number, set_title, sets
+from report import table
 
 ABLATION = """\
 ## Ablation
 
-Dev scores of the finished models by `cleft ablate`, all with the same number of epochs: mean over \
-the seeds, and the spread between them (highest less lowest). *Against* is the difference to the \
-baseline. A variant *wins* or *loses* if that is more than the spread of both; else there is *no \
-difference*, and the cheaper of the two stays.
+Dev scores of the finished models by `python benchmarks/ablate.py recipes/ablation.toml`, all with \
+the same number of epochs: mean over the seeds, and the spread between them (highest less \
+lowest). *Against* is the difference to the baseline. A variant *wins* or *loses* if that is more \
+than the spread of both; else there is *no difference*, and the cheaper of the two stays.
 """
 BEAMS = "### Beams of the ablation\n"
 DECIDED = "### What the ablation decided\n"

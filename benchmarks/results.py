@@ -1,41 +1,44 @@
-"""Tables of results from the records of runs (run.json): docs/results.md is made by this.
+"""The scores of training runs as Markdown tables, from the run.json files that runs leave.
 
-Reads JSON and writes Markdown; needs no PyTorch. The same runs give the same
-text, so a test can hold the page against the runs it was made from.
+    python benchmarks/results.py RUN... [--targets FILE] [-o PAGE]
+
+A RUN is a run.json, or a directory that holds some at any depth. The same runs
+give the same text, so a test can hold docs/results.md against the runs it was
+made from. Needs no PyTorch.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cleft import files
-from cleft.errors import InputError
-from cleft.result_ablation import ablation_blocks
-from cleft.result_languages import is_language, language_blocks
-from cleft.result_tables import (
+from ablation import ablation_blocks
+from languages import is_language, language_blocks
+from records import (
     MEASURES,
     NONE,
     Run,
     command,
+    find_runs,
     name,
     number,
+    read_run,
     set_title,
     sets,
-    table,
     widths,
 )
-from cleft.result_targets import Aims, target_blocks
+from report import table
+from targets import Aims, read_aims, target_blocks
 
-__all__ = ["find_runs", "read_run", "results_page"]
+from cleft import files
+from cleft.errors import CleftError
 
 HEAD = """\
 # Results
 
-Made by `cleft results docs/runs --targets docs/targets.toml -o docs/results.md` from the \
-records of the runs; do not edit. \
+Made by `python benchmarks/results.py docs/runs --targets benchmarks/targets.toml \
+-o docs/results.md` from the records of the runs; do not edit. \
 A model is chosen on dev and looks at test once, when its run is over. \
 *Silver* sets hold trees made by another parser: a score on them is agreement with it, not \
 accuracy. Commands are given at the root of the repository, with the data in `../shared`; each \
@@ -62,32 +65,6 @@ GENRES = """\
 Test sets end to end, by the widest beam.
 """
 RUNS = "## Runs\n"
-
-
-def find_runs(paths: Iterable[str | Path]) -> list[Path]:
-    """The run.json files that paths name: files, or directories that hold them at any depth."""
-    found: list[Path] = []
-    for path in map(Path, paths):
-        inside = sorted(path.rglob("run.json")) if path.is_dir() else [path]
-        if not inside:
-            raise InputError(
-                "no run.json is in it", where=str(path), hint="name the directories of runs"
-            )
-        found += inside
-    return found
-
-
-def read_run(path: Path) -> Run:
-    """The record of one run."""
-    try:
-        run = json.loads(files.read_text(path))
-    except ValueError as error:
-        raise InputError(f"expected JSON: {error}", where=str(path)) from error
-    if not isinstance(run, dict) or not {"recipe", "best", "status"} <= set(run):
-        raise InputError(
-            "expected the record of a run", where=str(path), hint="cleft train writes run.json"
-        )
-    return run
 
 
 def results_page(runs: Sequence[Run], aims: Aims | None = None) -> str:
@@ -199,3 +176,32 @@ def _run_row(run: Run) -> list[str]:
         ", ".join(f"{count} {task}" for task, count in sorted(run["sentences"].items())),
         status,
     ]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description="Write the scores of finished runs as Markdown tables, from the run.json "
+        "files that 'cleft train' and ablate.py leave.",
+    )
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="a run.json, or a directory that holds some"
+    )
+    parser.add_argument(
+        "--targets",
+        metavar="FILE",
+        help="a TOML file of [[target]] tables (recipe, set, edus, least, not_below, note) and "
+        "'decisions': what the runs are held against",
+    )
+    parser.add_argument("-o", "--output", default=files.STREAM, help="where to write")
+    args = parser.parse_args(argv)
+    try:
+        aims = read_aims(args.targets) if args.targets else None
+        page = results_page([read_run(path) for path in find_runs(args.runs)], aims)
+        with files.writing(args.output) as stream:
+            stream.write(page)
+    except CleftError as error:
+        raise SystemExit(f"results.py: {error}") from None
+
+
+if __name__ == "__main__":
+    main()

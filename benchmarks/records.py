@@ -1,24 +1,18 @@
-"""What the tables of results are made with: Markdown, numbers, and the parts of a run's record."""
+"""The records of training runs (run.json): finding and reading them, and what they hold.
+
+Reads JSON alone; needs no PyTorch. The tables of results.py are made of this.
+"""
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, KeysView, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "MEASURES",
-    "NONE",
-    "Run",
-    "command",
-    "name",
-    "number",
-    "set_title",
-    "sets",
-    "table",
-    "widths",
-]
+from cleft import files
+from cleft.errors import InputError
 
 Run = Mapping[str, Any]
 NONE = "–"
@@ -26,10 +20,30 @@ MEASURES = ("segmentation", "span", "nuclearity", "relation", "full")
 """What is measured of discourse trees."""
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, its lines ended."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def find_runs(paths: Iterable[str | Path]) -> list[Path]:
+    """The run.json files that paths name: files, or directories that hold them at any depth."""
+    found: list[Path] = []
+    for path in map(Path, paths):
+        inside = sorted(path.rglob("run.json")) if path.is_dir() else [path]
+        if not inside:
+            raise InputError(
+                "no run.json is in it", where=str(path), hint="name the directories of runs"
+            )
+        found += inside
+    return found
+
+
+def read_run(path: Path) -> Run:
+    """The record of one run."""
+    try:
+        run = json.loads(files.read_text(path))
+    except ValueError as error:
+        raise InputError(f"expected JSON: {error}", where=str(path)) from error
+    if not isinstance(run, dict) or not {"recipe", "best", "status"} <= set(run):
+        raise InputError(
+            "expected the record of a run", where=str(path), hint="cleft train writes run.json"
+        )
+    return run
 
 
 def number(value: float | None, places: int = 2) -> str:

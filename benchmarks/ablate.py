@@ -1,21 +1,25 @@
-"""Ablation: train every variant of a recipe with every seed, one after the other.
+"""Ablation: train every variant in a recipe's [variants] with every seed, one after the other.
 
-A run that is finished is passed over and one that was stopped goes on, so the
-same command may be given again until all is done.
+    python benchmarks/ablate.py RECIPE.toml -o DIR [--seeds 1,2] [--only baseline,no-history]
+
+Each run has its own directory in DIR. One that is finished is passed over and
+one that was stopped goes on, so the same command may be given again until all
+is done. results.py makes the table.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cleft.errors import RecipeError
+from cleft.cli.training import add_recipe
+from cleft.errors import CleftError, RecipeError
 from cleft.nn.checkpoint import read_object
 from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe
 from cleft.nn.train.trainer import train
-
-__all__ = ["ablate"]
 
 
 def ablate(
@@ -70,3 +74,49 @@ def _finished(directory: Path, recipe: Recipe) -> dict[str, Any] | None:
                 hint="choose another --output, or remove the directory",
             )
     return record
+
+
+def seed_list(text: str) -> list[int]:
+    """The seeds of a comma-separated list.
+
+    >>> seed_list("1, 2")
+    [1, 2]
+    """
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"expected seeds as whole numbers, found {text!r}; write --seeds 1,2"
+        )
+    return [int(part) for part in parts]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description="Train every variant in a recipe's table [variants] with every seed, one after "
+        "the other. Finished runs are passed over and stopped ones go on, so the command may be "
+        "given again. results.py makes the table.",
+    )
+    add_recipe(parser)
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, help="the directory of the runs"
+    )
+    parser.add_argument("--seeds", type=seed_list, default="1,2", help="seeds, by default 1,2")
+    parser.add_argument("--only", help="these variants only, as in baseline,no-history")
+    args = parser.parse_args(argv)
+    try:
+        ablate(
+            args.recipe,
+            args.output.expanduser(),
+            seeds=args.seeds,
+            settings=args.settings,
+            only=args.only.split(",") if args.only else (),
+            say=lambda text: print(text, file=sys.stderr, flush=True),
+        )
+    except CleftError as error:
+        raise SystemExit(f"ablate.py: {error}") from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None  # the run that was under way has left a checkpoint
+
+
+if __name__ == "__main__":
+    main()

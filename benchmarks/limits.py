@@ -1,6 +1,6 @@
 """The machine's limit for products, and where the time of a parse goes beside it.
 
-    python benchmarks/gemm.py --model lstm=DIR [--model NAME=DIR ...] [--quick]
+    python benchmarks/limits.py --model lstm=DIR [--model NAME=DIR ...] [--quick]
 
 GFLOP/s (two operations a product) of single-precision matrix products of the
 shapes that the models have, by NumPy and by ONNX Runtime, with 1 and 2
@@ -52,6 +52,11 @@ def onnx_product(inputs: int, outputs: int, threads: int) -> Callable[[Any], obj
     return lambda x: session.run(None, {"x": x})
 
 
+def numpy_product(weight: Any) -> Callable[[Any], object]:
+    """The same by NumPy."""
+    return lambda x: x @ weight
+
+
 def gflops(work: Callable[[Any], object], x: Any, outputs: int, *, seconds: float) -> float:
     """The best speed of a product over some repeats: a limit is what can be reached."""
     work(x)
@@ -61,7 +66,7 @@ def gflops(work: Callable[[Any], object], x: Any, outputs: int, *, seconds: floa
         start = time.perf_counter()
         work(x)
         times.append(time.perf_counter() - start)
-    return round(2 * x.shape[0] * x.shape[1] * outputs / min(times) / 1e9, 1)
+    return round(2 * int(x.shape[0]) * int(x.shape[1]) * outputs / min(times) / 1e9, 1)
 
 
 def products(threads: int, *, seconds: float) -> list[dict[str, Any]]:
@@ -78,7 +83,7 @@ def products(threads: int, *, seconds: float) -> list[dict[str, Any]]:
             place = {"threads": threads, "rows": rows, "inputs": inputs, "outputs": outputs}
             speeds = {
                 "onnxruntime": gflops(session, x, outputs, seconds=seconds),
-                "numpy": gflops(lambda x, w=weight: x @ w, x, outputs, seconds=seconds),
+                "numpy": gflops(numpy_product(weight), x, outputs, seconds=seconds),
             }
             found.append({**place, **speeds})
     return found
@@ -98,6 +103,15 @@ def child(threads: int, *, seconds: float) -> list[dict[str, Any]]:
     )
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
+
+
+def dev_words(limit: int | None) -> list[list[str]]:
+    """The sentences of wsj-sample dev, as peers/prepare.py cleaned them."""
+    from turns import places
+
+    from cleft.formats.brackets import read_brackets
+
+    return [list(tree.words()) for tree in read_brackets(places.DATA / "dev.none.mrg")][:limit]
 
 
 def main() -> None:
@@ -120,8 +134,10 @@ def main() -> None:
     results: dict[str, Any] = {"machine": run.machine(), "quick": options.quick, "shares": {}}
     results["gemm"] = [one for threads in (1, 2) for one in child(threads, seconds=seconds)]
     save(output, results)
-    for name, path in pairs(options.model).items():
-        results["shares"][name] = shares(path, limit=6 if options.quick else None)
+    models = pairs(options.model)
+    words = dev_words(6 if options.quick else None) if models else []
+    for name, path in models.items():
+        results["shares"][name] = shares(path, words)
         save(output, results)
     results["load_average_after"] = run.load_average()
     save(output, results)

@@ -1,13 +1,13 @@
-"""Speed of the data half, as ratios in one run against named baselines.
+"""Speed of reading and scoring trees, as ratios in one run against named baselines.
 
-    python benchmarks/data.py
+    python benchmarks/trees.py
 
 - reading, cleaning and binarising a treebank against `nltk.Tree.fromstring`
   reading the same lines (NLTK neither cleans nor binarises)
 - scoring 10,000 pairs of trees against reading them twice
 
 Each is the median of several rounds that alternate the two sides. Results go
-to `data.json` beside this file.
+to `results/trees.json`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def main() -> None:
         "read + clean + binarise, against nltk.Tree.fromstring": compare(read_all, nltk_reads),
         f"score {PAIRS} pairs, against reading them twice": scoring(),
     }
-    (HERE / "data.json").write_text(json.dumps(results, indent=2) + "\n")
+    (HERE / "results" / "trees.json").write_text(json.dumps(results, indent=2) + "\n")
     for name, value in results.items():
         print(f"{name}: {value}")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cleft.result_tables import MEASURES, NONE, Run, command, number, set_title, sets, table, widths
-
-__all__ = ["is_language", "language_blocks"]
+from records import MEASURES, NONE, Run, command, number, set_title, sets, widths
+from report import table
 
 PREFIX = "lang-"
 NAMES = {

@@ -21,11 +21,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from records import NONE, Run, command, name, number, set_title, sets, widths
+from report import table
+
 from cleft import files
 from cleft.errors import InputError
-from cleft.result_tables import NONE, Run, command, name, number, set_title, sets, table, widths
-
-__all__ = ["Aims", "Target", "read_aims", "target_blocks"]
 
 TARGETS = """\
 ## Targets

@@ -1,17 +1,21 @@
 """Tables of results: what they show of runs, and that the page is that of its runs."""
 
 import json
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from records import find_runs, read_run
+from results import main, results_page
+from targets import Aims, Target, read_aims
 
 from cleft.errors import InputError
-from cleft.result_targets import Aims, Target, read_aims
-from cleft.results import find_runs, read_run, results_page
 
-ROOT = Path(__file__).parents[1]
-RUNS = ROOT / "docs" / "runs"
+ROOT = Path(__file__).parents[2]
 
 
 def syntax_set(name: str = "herons", part: str = "test", f1: float = 88.0, **more: Any) -> dict:
@@ -55,14 +59,15 @@ def rows(page: str, start: str) -> list[list[str]]:
     ]
 
 
-def test_the_page_of_results_is_that_of_the_runs_beside_it():
-    """The committed page, made anew from the committed records of runs."""
-    runs = [read_run(path) for path in find_runs([RUNS])] if RUNS.exists() else []
-    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    aims = read_aims(ROOT / "docs" / "targets.toml")
-    assert page == results_page(runs, aims), (
-        "run: cleft results docs/runs --targets docs/targets.toml -o docs/results.md"
-    )
+def test_the_page_of_results_is_that_of_the_runs_beside_it(tmp_path, monkeypatch):
+    """The committed page, made anew from the committed records by the command that it quotes."""
+    page = ROOT / "docs" / "results.md"
+    text = page.read_text(encoding="utf-8")
+    quoted = re.search(r"`python benchmarks/results\.py (.*?) -o docs/results\.md`", text)
+    assert quoted is not None
+    monkeypatch.chdir(ROOT)
+    main([*shlex.split(quoted[1]), "-o", str(tmp_path / "results.md")])
+    assert text == (tmp_path / "results.md").read_text(encoding="utf-8"), f"run: {quoted[0]}"
 
 
 def test_a_page_without_runs_has_no_tables():
@@ -315,6 +320,18 @@ def test_runs_are_found_in_directories_and_anything_else_is_refused(tmp_path):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(InputError, match=message):
             read_run(tmp_path / "bad.json")
+
+
+def test_a_directory_without_runs_is_one_clear_line_and_needs_no_pytorch(tmp_path):
+    code = "import sys; sys.modules['torch'] = None; import results; results.main(sys.argv[1:])"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=ROOT / "benchmarks", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"results.py: {tmp_path}: no run.json is in it; name the directories of runs"
+    ]
 
 
 # ---------------------------------------------------------------- languages
