@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from cleft.errors import CleftError
-from cleft.server.engines import load_engines
+from cleft.server.batching import load_models
 from cleft.server.run import bind, make_server
 from cleft.server.settings import Settings
 from tests.fuzz.cases import Target, changed, damaged, json_values
@@ -43,9 +43,9 @@ class RefusedError(CleftError):
 @cache
 def address() -> tuple[str, int]:
     """Where the server of this process listens; it is started when first asked for."""
-    engines = load_engines([original("lstm")], capacity=LIMITS.queue)
+    models = load_models([original("lstm")], capacity=LIMITS.queue)
     listener = bind("127.0.0.1", 0)
-    server = make_server(engines, LIMITS)
+    server = make_server(models, LIMITS)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cleft.server.connections import Protocol
-from cleft.server.engines import load_engines
-from cleft.server.run import bind, make_server
+from cleft.server.batching import load_models
+from cleft.server.run import Protocol, bind, make_server
 from cleft.server.settings import Settings
 from tests.runtime.models import model
 
@@ -85,13 +84,13 @@ def in_thread(
 ) -> Iterator[Running]:
     """A server in this process, so that a test can look at its parts."""
     settings = settings or Settings()
-    engines = load_engines([model(kind) for kind in kinds or ("lstm",)], capacity=settings.queue)
+    models = load_models([model(kind) for kind in kinds or ("lstm",)], capacity=settings.queue)
     listener = bind("127.0.0.1", 0)
-    server = make_server(engines, settings, protocol)
+    server = make_server(models, settings, protocol)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        running = Running(*listener.getsockname()[:2], services=list(engines.values()))
+        running = Running(*listener.getsockname()[:2], services=list(models.values()))
         wait_for(lambda: server.started)
         yield running
     finally:

@@ -9,9 +9,8 @@ from cleft.given import Given, given_tokens
 from cleft.search import SearchOptions
 from cleft.sentence import Sentence
 from cleft.server import batching as module
-from cleft.server.batching import Batcher, BatchKey
-from cleft.server.engines import Engine, load_engines
-from cleft.server.refusals import RequestError
+from cleft.server.batching import Batcher, BatchKey, ServedModel, load_models
+from cleft.server.responses import RequestError
 from tests.runtime.models import WORDS, model
 
 
@@ -163,21 +162,21 @@ def test_nothing_is_done_at_once(slow: Slow) -> None:
 
 
 def test_threads_get_what_the_library_gives_them() -> None:
-    (engine,) = load_engines([model("lstm")]).values()
+    (served,) = load_models([model("lstm")]).values()
     asked = [[WORDS[n % 12 : n % 12 + 2 + n % 7]] for n in range(40)]
     answers: list[list[Sentence]] = [[] for _ in asked]
 
-    def ask(engine: Engine, number: int) -> None:
-        future = engine.batcher.submit(given_tokens(asked[number]), BatchKey())
+    def ask(served: ServedModel, number: int) -> None:
+        future = served.batcher.submit(given_tokens(asked[number]), BatchKey())
         answers[number] = future.result(60)
 
-    threads = [threading.Thread(target=ask, args=(engine, number)) for number in range(40)]
+    threads = [threading.Thread(target=ask, args=(served, number)) for number in range(40)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
-    engine.batcher.stop()
+    served.batcher.stop()
     for rows, found in zip(asked, answers, strict=True):
-        wanted = engine.parser.parse_tokens(rows)
+        wanted = served.parser.parse_tokens(rows)
         assert [sentence.syntax for sentence in found] == [each.syntax for each in wanted]
         assert [sentence.discourse for sentence in found] == [each.discourse for each in wanted]

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from cleft.server.connections import Protocol
 from cleft.server.middleware import POLICY
+from cleft.server.run import Protocol
 from cleft.server.settings import Settings
 from tests.runtime.models import model
 from tests.server.running import Running, in_process, in_thread

@@ -13,7 +13,7 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 
 from cleft.errors import UsageError
-from cleft.server.engines import load_engines
+from cleft.server.batching import load_models
 from cleft.server.service import Service
 from cleft.server.settings import Settings
 from cleft.server.streaming import AHEAD, WINDOW, LineStream
@@ -256,7 +256,7 @@ def test_a_bad_line_does_not_end_the_stream(server: Running) -> None:
         ("beam=0", "query.beam"),
         ("beam=two", "query.beam"),
         ("trace=1", "query.trace"),
-        ("formats=svg,pdf", "query.formats"),
+        ("formats=svg,pdf", "query.formats[1]"),
         ("text=a", "query.text"),
     ],
 )
@@ -318,8 +318,8 @@ def test_a_client_that_does_not_read_is_not_read_from() -> None:
         scope = {"type": "http", "method": "POST", "headers": [], "query_string": b""}
         await LineStream(Request(scope, receive), service, {})(scope, receive, send)
 
-    engines = load_engines([model("lstm")])
-    service = Service(engines, Settings(seconds=1))
+    models = load_models([model("lstm")])
+    service = Service(models, Settings(seconds=1))
     with pytest.raises(ClientDisconnect):
         asyncio.run(stream(service))
     service.stop()

@@ -1,17 +1,22 @@
 """What every answer has: headers, a line of log without text; and who is let in."""
 
+import asyncio
 import json
 import logging
+import os
+from importlib.resources import files as resources
+from pathlib import Path
 
 import pytest
 
-from cleft.server import assets
+from cleft.server.app import PageFiles, _digest
 from cleft.server.middleware import POLICY
 from cleft.server.settings import Settings
 from tests.server.running import TEXT, Running, in_thread, wait_for
 
 SECRET = "s3cret-token"
 ORIGIN = "https://example.org"
+STATIC = resources("cleft.server") / "static"
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/nothing", "/v1/models", "/static/none.js"])
@@ -114,32 +119,48 @@ def test_the_page_is_served_with_its_type_and_can_be_kept(server: Running) -> No
 
 
 def test_every_file_of_the_page_has_its_type(server: Running) -> None:
-    found = assets.load_assets()
-    assert "index.html" in found
-    for name, asset in found.items():
+    types = {
+        ".css": "text/css; charset=utf-8",
+        ".html": "text/html; charset=utf-8",
+        ".js": "text/javascript; charset=utf-8",
+        ".svg": "image/svg+xml",
+    }
+    found = {path.name: path.read_bytes() for path in STATIC.iterdir()}
+    assert {"index.html", "app.js", "style.css"} <= found.keys()
+    for name, content in found.items():
         answer = server.ask("GET", f"/static/{name}")
-        assert (answer.status, answer.body) == (200, asset.content)
-        assert answer.headers["content-type"] == asset.type
-    kinds = {name.rpartition(".")[2]: asset.type for name, asset in found.items()}
-    assert kinds["js"].startswith("text/javascript")
+        assert (answer.status, answer.body) == (200, content)
+        assert answer.headers["content-type"] == types[f".{name.rpartition('.')[2]}"]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "../app.py", "..%2fapp.py", "%2e%2e/app.py", "/etc/passwd", "//etc/passwd", "..\\app.py"],
+    [
+        "",
+        "../app.py",
+        "..%2fapp.py",
+        "%2e%2e/app.py",
+        "/etc/passwd",
+        "//etc/passwd",
+        "..\\app.py",
+        "%00",
+        "a" * 5000,
+    ],
 )
 def test_no_other_file_can_be_reached(server: Running, name: str) -> None:
     answer = server.ask("GET", f"/static/{name}")
     assert (answer.status, answer.code) == (404, "not_found")
 
 
-def test_files_in_folders_are_found_and_odd_ones_are_not(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: object
-) -> None:
-    fonts = tmp_path / "static" / "fonts"
-    fonts.mkdir(parents=True)
-    (fonts / "a.woff2").write_bytes(b"x")
-    (fonts / "notes.py").write_bytes(b"x")
-    (fonts / "none").write_bytes(b"x")
-    monkeypatch.setattr(assets, "files", lambda package: tmp_path)
-    assert list(assets.load_assets()) == ["fonts/a.woff2"]
+def test_a_file_of_the_same_time_and_size_is_not_taken_for_the_old_one(tmp_path: Path) -> None:
+    """Some packages give all their files one time."""
+    files = PageFiles(directory=tmp_path)
+    file = tmp_path / "a.js"
+    tags = []
+    for content in (b"one", b"two"):
+        file.write_bytes(content)
+        os.utime(file, (1, 1))
+        _digest.cache_clear()  # another process
+        scope = {"type": "http", "method": "GET", "headers": []}
+        tags.append(asyncio.run(files.get_response("a.js", scope)).headers["etag"])
+    assert tags[0] != tags[1]

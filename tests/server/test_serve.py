@@ -126,6 +126,15 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     )
 
 
+def test_other_commands_do_not_load_the_server() -> None:
+    code = (
+        "import sys, cleft.cli; cleft.cli.main(['completion', 'bash']);"
+        "sys.exit(bool({'msgspec', 'starlette', 'uvicorn', 'cleft.server'} & sys.modules.keys()))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
+    assert run.returncode == 0, run.stderr
+
+
 def test_it_serves_here_and_ends_at_a_signal(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

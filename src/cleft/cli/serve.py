@@ -100,7 +100,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Load the models, listen, serve."""
     try:
-        from cleft.server.engines import load_engines
+        from cleft.server.batching import load_models
         from cleft.server.run import bind, serve
         from cleft.server.settings import Settings
     except ModuleNotFoundError as error:
@@ -121,12 +121,12 @@ def run(args: argparse.Namespace) -> int:
     listener = bind(args.host, args.port)
     with listener:
         models = args.model or [DEFAULT]
-        engines = load_engines(models, threads=args.threads, capacity=settings.queue)
+        served = load_models(models, threads=args.threads, capacity=settings.queue)
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        names_ = ", ".join(engines)
+        names_ = ", ".join(served)
         print(f"cleft: {names_} at http://{shown}:{port}/ (Ctrl-C ends it)", file=sys.stderr)
-        serve(listener, engines, settings)
+        serve(listener, served, settings)
     return 0
 
 

@@ -1,35 +1,40 @@
-"""Sentences of many requests in one call of the model.
+"""The models of a server, each with a queue that batches sentences of many requests.
 
-One thread takes what waits and parses it; while it does, more comes in, which
-makes the next call. Nothing is delayed to make a call larger. Requests take
-turns, so that a long one does not keep short ones waiting. What is cancelled
-before its turn costs nothing.
+One thread per model takes what is queued and parses it in one call; what
+arrives meanwhile makes the next call. No call is delayed to make it larger.
+Requests take turns, so that a long one does not hold up short ones. A request
+that is cancelled before its turn is never parsed.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
+from cleft.errors import UsageError
 from cleft.given import Given
+from cleft.parser import Parser, load
 from cleft.search import SearchOptions
 from cleft.sentence import Sentence
-from cleft.server.refusals import RequestError
+from cleft.server.responses import Model, RequestError
 
-__all__ = ["BatchKey", "Batcher", "PendingRequest"]
+__all__ = ["BatchKey", "Batcher", "PendingRequest", "ServedModel", "load_models"]
 
 SENTENCES = 192
 TOKENS = 2_000
+"""The most sentences and tokens in one call."""
+
 SHARE = 24
-"""The most of one call, and of one request at a time while others wait."""
+"""The most sentences that a request puts into a call before the next request's turn."""
 
 
 class BatchKey(NamedTuple):
-    """What sentences must have in common to be parsed in one call."""
+    """The options that sentences must share to be parsed in one call."""
 
     task: str = "both"
     options: SearchOptions = SearchOptions()
@@ -40,7 +45,7 @@ Parse = Callable[[Sequence[Given], BatchKey], list[Sentence]]
 
 @dataclass(slots=True, eq=False)
 class PendingRequest:
-    """A request in the queue: what is left to parse, and what came of the rest."""
+    """A request in the queue: the sentences still to be parsed, and the results so far."""
 
     key: BatchKey
     waiting: deque[tuple[int, Given]]
@@ -50,31 +55,31 @@ class PendingRequest:
 
     @property
     def dropped(self) -> bool:
-        """Whether nobody waits for it any more, or it has failed."""
+        """Whether it was cancelled or has failed."""
         return self.done.done()
 
     def put(self, row: int, sentence: Sentence) -> None:
-        """Keep the result of one sentence; the last one completes the ticket."""
+        """Keep the result of one sentence; the last one completes the request."""
         self.results[row] = sentence
         if len(self.results) == self.count and self.done.set_running_or_notify_cancel():
             self.done.set_result([self.results[row] for row in range(self.count)])
 
     def fail(self, error: Exception) -> None:
-        """End the ticket with an error, unless it has ended."""
+        """End the request with an error, unless it has ended."""
         if not self.dropped and self.done.set_running_or_notify_cancel():
             self.done.set_exception(error)
 
 
 class PendingSentence(NamedTuple):
-    """A sentence on its way: whose it is, and which of theirs."""
+    """A sentence in a call: its request, and its place there."""
 
-    ticket: PendingRequest
+    request: PendingRequest
     number: int
     given: Given
 
 
 class Batcher:
-    """A queue of bounded length before one model, and the thread that empties it."""
+    """A queue of bounded length in front of one model, and the thread that empties it."""
 
     def __init__(self, parse: Parse, capacity: int, name: str = "model") -> None:
         self._parse = parse
@@ -87,39 +92,39 @@ class Batcher:
 
     def submit(self, sentences: Sequence[Given], key: BatchKey) -> Future[list[Sentence]]:
         """Queue the sentences of a request; their results will be in order."""
-        ticket = PendingRequest(key, deque(enumerate(sentences)), len(sentences))
+        request = PendingRequest(key, deque(enumerate(sentences)), len(sentences))
         if not sentences:
-            ticket.done.set_result([])
-            return ticket.done
+            request.done.set_result([])
+            return request.done
         with self._changed:
             if self._stopping:
-                raise RequestError(503, "the server is stopping", hint="ask another one")
+                raise RequestError(503, "the server is stopping", hint="use another server")
             self._forget_dropped()
             if len(self._queue) >= self._capacity:
                 raise RequestError(
                     429, "too many requests are waiting", hint="try again in a second"
                 )
-            self._queue.append(ticket)
+            self._queue.append(request)
             self._changed.notify()
-        return ticket.done
+        return request.done
 
     @property
     def waiting(self) -> int:
-        """How many requests have sentences that wait for a call."""
+        """The number of requests with sentences that are not yet in a call."""
         with self._changed:
             self._forget_dropped()
             return len(self._queue)
 
     def stop(self) -> None:
-        """Take nothing more, finish what is queued, and end the thread."""
+        """Accept nothing more, finish what is queued, and end the thread."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
         self._thread.join()
 
     def _forget_dropped(self) -> None:
-        if any(ticket.dropped for ticket in self._queue):
-            self._queue = deque(ticket for ticket in self._queue if not ticket.dropped)
+        if any(request.dropped for request in self._queue):
+            self._queue = deque(request for request in self._queue if not request.dropped)
 
     def _run(self) -> None:
         while True:
@@ -138,41 +143,89 @@ class Batcher:
         others: list[PendingRequest] = []
         room = True
         while self._queue and room:
-            ticket = self._queue.popleft()
-            if batch and ticket.key != batch[0].ticket.key:
-                others.append(ticket)
+            request = self._queue.popleft()
+            if batch and request.key != batch[0].request.key:
+                others.append(request)
                 continue
             before = len(batch)
-            room = _share(ticket, batch)
-            if ticket.waiting and len(batch) == before:
-                self._queue.appendleft(ticket)  # its turn is the next call
-            elif ticket.waiting:
-                self._queue.append(ticket)
+            room = _share(request, batch)
+            if request.waiting and len(batch) == before:
+                self._queue.appendleft(request)  # it comes first in the next call
+            elif request.waiting:
+                self._queue.append(request)
         self._queue.extendleft(reversed(others))
         return batch
 
     def _call(self, batch: list[PendingSentence]) -> None:
         try:
-            found = self._parse([row.given for row in batch], batch[0].ticket.key)
+            found = self._parse([row.given for row in batch], batch[0].request.key)
         except Exception as error:
             if len(batch) == 1:
-                batch[0].ticket.fail(error)
-            else:  # the sentences of others must not fail with it
+                batch[0].request.fail(error)
+            else:  # one bad sentence must not fail those of other requests
                 for row in batch:
                     self._call([row])
             return
         for row, sentence in zip(batch, found, strict=True):
-            row.ticket.put(row.number, sentence)
+            row.request.put(row.number, sentence)
 
 
-def _share(ticket: PendingRequest, batch: list[PendingSentence]) -> bool:
-    """Move a request's share to a batch; whether there is room for more."""
+def _share(request: PendingRequest, batch: list[PendingSentence]) -> bool:
+    """Move a request's share into a batch; false if the batch is full."""
     tokens = sum(len(row.given) for row in batch)
-    for _ in range(min(SHARE, len(ticket.waiting))):
-        number, given = ticket.waiting[0]
+    for _ in range(min(SHARE, len(request.waiting))):
+        number, given = request.waiting[0]
         tokens += len(given)
         if batch and (tokens > TOKENS or len(batch) >= SENTENCES):
             return False
-        ticket.waiting.popleft()
-        batch.append(PendingSentence(ticket, number, given))
+        request.waiting.popleft()
+        batch.append(PendingSentence(request, number, given))
     return True
+
+
+class ServedModel:
+    """A model with its name and its queue."""
+
+    def __init__(self, name: str, parser: Parser, capacity: int) -> None:
+        self.name = name
+        self.parser = parser
+        self.batcher = Batcher(self._parse, capacity, name)
+
+    def _parse(self, given: Sequence[Given], key: BatchKey) -> list[Sentence]:
+        return self.parser.parse_given(given, task=key.task, options=key.options)
+
+    def describe(self) -> Model:
+        """The model in the answer to /v1/models."""
+        manifest = self.parser.manifest
+        about = ("language", "licence", "training_data", "scores")
+        return Model(
+            name=self.name,
+            tasks=list(manifest.tasks),
+            **{key: manifest.about.get(key) for key in about},
+            labels={task: list(names) for task, names in manifest.labels.items()},
+            tags=list(manifest.tags),
+            precision=manifest.precision,
+        )
+
+
+def load_models(
+    models: Iterable[str | Path], *, threads: int = 1, capacity: int = 256
+) -> dict[str, ServedModel]:
+    """The models by name, in the order given; the first is the default.
+
+    A model is called what its config.json says, else what its directory is.
+    """
+    parsers: dict[str, Parser] = {}
+    for model in models:
+        parser = load(model, threads=threads)
+        name = str(parser.manifest.about.get("name") or parser.directory.path.name)
+        if name in parsers:
+            raise UsageError(
+                f"two models are called {name!r}",
+                where=str(model),
+                hint="give one of them another name when it is exported",
+            )
+        # The first call allocates memory and is slow: no client should wait for it.
+        parser.parse_tokens([["Ready", "?"]])
+        parsers[name] = parser
+    return {name: ServedModel(name, parser, capacity) for name, parser in parsers.items()}

@@ -1,4 +1,4 @@
-"""What every request passes through: headers, errors, the log, who may come in."""
+"""Middleware: security headers, errors, the log; which hosts, sites and clients are answered."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import hmac
 import json
 import logging
 import os
+import re
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cleft.server.bodies import JSON, encode
-from cleft.server.refusals import RequestError, error_data
-from cleft.server.service import Service
-from cleft.server.settings import header_host, plain_host
+from cleft.server.requests import JSON
+from cleft.server.responses import Error, Failure, RequestError, encode
+from cleft.server.settings import Settings
 
 __all__ = [
     "CROWDED",
@@ -30,6 +32,7 @@ __all__ = [
     "SECURITY",
     "AccessMiddleware",
     "HeadMiddleware",
+    "OriginMiddleware",
     "OuterMiddleware",
     "error_response",
     "head_too_large",
@@ -53,7 +56,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Nothing from elsewhere, no script or style in the page itself."""
+"""Nothing is loaded from other hosts, and no script or style stands in the page itself."""
 
 SECURITY = {
     "content-security-policy": POLICY,
@@ -64,7 +67,7 @@ SECURITY = {
 }
 
 HEALTH = "/healthz"
-"""Where a monitor asks whether the server works."""
+"""The path that monitors ask."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -73,36 +76,36 @@ HEADERS = 100
 """The most bytes of a request line with its headers, and the most headers."""
 
 CROWDED = "crowded"
-"""The key of a request's state which says that its connection came when there was no room."""
+"""The key in a request's state which says that its connection is beyond the limit."""
 
 GONE = 499
-"""What the log calls the status of a request whose client went away."""
+"""The status in the log of a request whose client disconnected."""
 
 
 def error_response(error: RequestError) -> Response:
-    """An error in the one shape that all have."""
+    """The response to a request that failed."""
     headers = {"cache-control": "no-store"}
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
     if error.status in (429, 503):
         headers["retry-after"] = "1"
-    body = encode({"error": error_data(error)})
+    body = encode(Failure(error=Error.of(error)))
     return Response(body, status_code=error.status, headers=headers, media_type=JSON)
 
 
 class OuterMiddleware:
-    """The outermost layer: security headers, an answer whatever happens, one line of log."""
+    """The outermost layer: adds security headers, answers unexpected errors, writes the log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request; what is no request passes."""
+        """Handle a request; lifespan events are passed on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         exchange = _Exchange(scope, receive, send)
-        scope["cleft.tally"] = exchange.tally
+        scope["cleft.counts"] = exchange.counts
         try:
             await self.app(scope, exchange.receive, exchange.send)
         except ClientDisconnect:
@@ -114,7 +117,7 @@ class OuterMiddleware:
 
 
 class _Exchange:
-    """One request and its answer, watched on their way."""
+    """A request and its response, with what the log says of them."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -122,7 +125,7 @@ class _Exchange:
         self.unread = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         self.status = 0
         self.sent = self.received = 0
-        self.tally: dict[str, Any] = {}
+        self.counts: dict[str, Any] = {}
         self.began = time.perf_counter()
 
     async def receive(self) -> Message:
@@ -139,26 +142,26 @@ class _Exchange:
             for name, value in SECURITY.items():
                 headers.setdefault(name, value)
             if self.unread:
-                # Nobody will read the rest of the body: it must not be taken for a request.
+                # The rest of the body must not be read as the next request.
                 headers["connection"] = "close"
         else:
             self.sent += len(message.get("body", b""))
         await self._send(message)
 
     async def fail(self, scope: Scope, error: Exception) -> None:
-        """Answer a fault of our own; its message may hold a text, so it is not logged."""
+        """Answer an unexpected error; its message may quote a text, so it is not logged."""
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
         log_event(logging.ERROR, event="fault", error=type(error).__name__, where=where)
         if os.environ.get("CLEFT_DEBUG"):
             traceback.print_exception(error)
-        if self.status:  # the answer has begun: all that is left is to end it
+        if self.status:  # the response has begun: it can only be cut off
             return
-        fault = RequestError(500, "a fault of the server's own", hint="please report it")
-        await error_response(fault)(scope, self._receive, self.send)
+        internal = RequestError(500, "an error inside the server", hint="please report it")
+        await error_response(internal)(scope, self._receive, self.send)
 
     def log(self, scope: Scope) -> None:
-        """One line of JSON; no text of the user's, and no path that is none of ours."""
+        """Write the line of a request: no text, and no path but our own."""
         log_event(
             logging.INFO,
             event="request",
@@ -168,18 +171,18 @@ class _Exchange:
             seconds=round(time.perf_counter() - self.began, 6),
             received=self.received,
             sent=self.sent,
-            **self.tally,
+            **self.counts,
         )
 
 
 def log_event(level: int, **fields: Any) -> None:
-    """One line of JSON in the log."""
+    """Write one line of JSON to the log."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     LOG.log(level, "%s", json.dumps({"time": stamp, **fields}))
 
 
 def head_too_large(found: str, limit: str) -> RequestError:
-    """The refusal of a request line and headers that are too many or too long."""
+    """The error of a request line and headers that are too long or too many."""
     return RequestError(
         431,
         f"expected {limit} at most, found {found}",
@@ -189,22 +192,22 @@ def head_too_large(found: str, limit: str) -> RequestError:
 
 
 def too_many_connections() -> RequestError:
-    """The refusal of a connection for which there is no room."""
+    """The error of a connection beyond the limit."""
     return RequestError(503, "too many connections", hint="try again soon", code="busy")
 
 
-def _check_crowd(scope: Scope) -> None:
-    """A connection that came when there was no room may only ask for the server's health."""
+def _check_crowded(scope: Scope) -> None:
+    """On a connection beyond the limit only the server's health is answered."""
     if scope.get("state", {}).get(CROWDED) and scope["path"] != HEALTH:
         raise too_many_connections()
 
 
 class HeadMiddleware:
-    """Refuse heads that are too large, and requests that were meant for another host.
+    """Refuses heads that are too large, and requests for other hosts.
 
-    A page of another site can give its own name the address of this machine
-    (DNS rebinding). The browser then takes our answers for that site's own and
-    lets its scripts read them. Only the `Host` header tells such a request.
+    By DNS rebinding a page of another site gives its own name the address of
+    this machine. The browser then takes our answers for that site's own and
+    lets its scripts read them. Only the `Host` header betrays such a request.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
@@ -225,7 +228,7 @@ class HeadMiddleware:
     def _check_host(self, scope: Scope) -> None:
         header = Headers(scope=scope).get("host", "")
         host = header_host(header)
-        # An address cannot be rebound: the one that the client reached is always right.
+        # An address cannot be rebound: the one that the client connected to is always right.
         reached = scope.get("server")
         if host in self.hosts or (reached and host == plain_host(reached[0])):
             return
@@ -247,22 +250,71 @@ def _check_head_size(scope: Scope) -> None:
         raise head_too_large(f"{len(headers)}", f"{HEADERS} headers")
 
 
-class AccessMiddleware:
-    """Who may use the API, and how many at once; no body is read before."""
+def header_host(value: str) -> str | None:
+    """The host that a `Host` header names, in one spelling and without its port.
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    >>> header_host("LocalHost:8000"), header_host("[0:0::1]:80"), header_host("user@localhost")
+    ('localhost', '::1', None)
+    """
+    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+))(?::\d*)?", value, re.ASCII)
+    return plain_host(found[1] or found[2]) if found else None
+
+
+def plain_host(host: str) -> str:
+    """A host name in lower case; an address in its short form, without a zone.
+
+    >>> plain_host("Example.org."), plain_host("::ffff:10.0.0.1"), plain_host("fe80::1%eth0")
+    ('example.org', '10.0.0.1', 'fe80::1')
+    """
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host.lower().removesuffix(".")
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(mapped or address)
+
+
+class OriginMiddleware(CORSMiddleware):
+    """Lets pages of named origins use the API; others get an error of the usual shape."""
+
+    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
+        super().__init__(
+            app,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        """The answer to a browser that asks on behalf of a page."""
+        found = super().preflight_response(request_headers)
+        if found.status_code == 200:
+            return found
+        refusal = RequestError(
+            403,
+            "this page may not send this request",
+            where="header Origin",
+            hint="start the server with --cors and the page's origin",
+        )
+        return error_response(refusal)
+
+
+class AccessMiddleware:
+    """Asks for the token, and bounds the requests under way; no body is read before."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
-        self.service = service
+        self.settings = settings
         self.under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or refuse it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         is_api = scope["path"].startswith("/v1/")
         try:
-            _check_crowd(scope)
+            _check_crowded(scope)
             if is_api:
                 self._check(scope)
         except RequestError as error:
@@ -275,10 +327,10 @@ class AccessMiddleware:
             self.under_way -= is_api
 
     def _check(self, scope: Scope) -> None:
-        settings = self.service.settings
-        if settings.token is not None:
+        token = self.settings.token
+        if token is not None:
             given = Headers(scope=scope).get("authorization", "")
-            wanted = f"Bearer {settings.token}"
+            wanted = f"Bearer {token}"
             # In constant time, so that the time tells nothing about the token.
             if not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
                 raise RequestError(
@@ -287,5 +339,5 @@ class AccessMiddleware:
                     where="header Authorization",
                     hint="send 'Authorization: Bearer …' with the server's token",
                 )
-        if self.under_way >= settings.queue:
+        if self.under_way >= self.settings.queue:
             raise RequestError(429, "too many requests are under way", hint="try again soon")

@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, fields
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from cleft.errors import UsageError
 
-__all__ = ["ALTERNATIVES", "BEAM", "N_BEST", "Settings", "header_host", "plain_host"]
-
-BEAM = 64
-N_BEST = 64
-ALTERNATIVES = 20
-"""The most that a request may ask for."""
+__all__ = ["Settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,30 +74,6 @@ class Settings:
                     f"{host!r} is no host name or address",
                     hint="name one without a scheme and a port, as in parser.example.org",
                 )
-
-
-def header_host(value: str) -> str | None:
-    """The host that a `Host` header names, in one spelling and without its port.
-
-    >>> header_host("LocalHost:8000"), header_host("[0:0::1]:80"), header_host("user@localhost")
-    ('localhost', '::1', None)
-    """
-    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+))(?::\d*)?", value, re.ASCII)
-    return plain_host(found[1] or found[2]) if found else None
-
-
-def plain_host(host: str) -> str:
-    """A host name in lower case; an address in its short form, without a zone.
-
-    >>> plain_host("Example.org."), plain_host("::ffff:10.0.0.1"), plain_host("fe80::1%eth0")
-    ('example.org', '10.0.0.1', 'fe80::1')
-    """
-    try:
-        address = ip_address(host.partition("%")[0])
-    except ValueError:
-        return host.lower().removesuffix(".")
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return str(mapped or address)
 
 
 def _is_bare_host(host: str) -> bool:
