@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,11 +110,14 @@ def in_thread(
 
 @contextmanager
 def in_process(
-    *arguments: str | Path, env: dict[str, str] | None = None
+    *arguments: str | Path,
+    start: Sequence[str] = (sys.executable, "-m", "cleft"),
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> Iterator[tuple[Running, subprocess.Popen[str]]]:
     """`cleft serve` as a user starts it."""
-    command = [sys.executable, "-m", "cleft", "serve", "--port", "0", *map(str, arguments)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env)
+    command = [*start, "serve", "--port", "0", *map(str, arguments)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=cwd)
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
