@@ -6,16 +6,16 @@
 (0,3)→1 (1,3)→2
 """
 
-from typing import TYPE_CHECKING
-
-from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import CleftError
-from cleft.span import Span, Split
-from cleft.tasks import DISCOURSE, SYNTAX, Derivation
-from cleft.tree import Tree
-
+# Nothing is imported here: `python -m cleft` runs this with the current folder first on
+# sys.path, where a file may be called like any module (see __main__.py).
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cleft.discourse import DiscourseTree, Edu
+    from cleft.errors import CleftError
     from cleft.parser import Parser, Sentence, load
+    from cleft.span import Span, Split
+    from cleft.tasks import DISCOURSE, SYNTAX, Derivation
+    from cleft.tree import Tree
 
 __version__ = "0.1.0"
 
@@ -35,11 +35,27 @@ __all__ = [
     "load",
 ]
 
+_HOMES = {
+    "discourse": ("DiscourseTree", "Edu"),
+    "errors": ("CleftError",),
+    "parser": ("Parser", "Sentence", "load"),
+    "span": ("Span", "Split"),
+    "tasks": ("DISCOURSE", "SYNTAX", "Derivation"),
+    "tree": ("Tree",),
+}
+
 
 def __getattr__(name: str) -> object:
-    """The parser, which brings NumPy, is loaded when it is first asked for."""
-    if name in ("Parser", "Sentence", "load"):
-        from cleft import parser
+    """A public name is loaded when it is first asked for."""
+    from importlib import import_module
 
-        return getattr(parser, name)
+    for home, names in _HOMES.items():
+        if name in names:
+            found: object = getattr(import_module(f"cleft.{home}"), name)
+            globals()[name] = found
+            return found
     raise AttributeError(f"module 'cleft' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,21 +10,39 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, TextIO
 
 from cleft.errors import InputError, OutputError, Place
 
-__all__ = ["LONGEST_LINE", "STREAM", "lines", "read_text", "sha256", "source_name", "writing"]
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = [
+    "LONGEST_LINE",
+    "STREAM",
+    "lines",
+    "partial",
+    "read_text",
+    "sha256",
+    "source_name",
+    "writing",
+]
 
 STREAM = "-"
 """The name of standard input and output."""
 
+PARTIAL = ".cleft-partial"
+"""How the names of partial files and folders end."""
 
 LONGEST_LINE = 1 << 28
 """Bytes of a line: a small packed file may hold a line that is larger than all memory."""
@@ -175,17 +193,83 @@ def _direct(target: Path) -> Iterator[TextIO]:
 @contextmanager
 def _replacing(target: Path) -> Iterator[TextIO]:
     target = target.resolve() if target.is_symlink() else target
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n", errors="backslashreplace") as stream:
+    with partial(target) as temporary:
+        with open(
+            temporary, "w", encoding="utf-8", newline="\n", errors="backslashreplace"
+        ) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(_mode(target))
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
+
+
+@contextmanager
+def partial(target: Path, *, folder: bool = False) -> Iterator[Path]:
+    """A hidden file or folder beside a target, to be renamed when it is complete, else removed.
+
+    A process that is killed leaves its partial files behind. They are locked as
+    long as their writer lives, so that the next one in the same folder can tell
+    which those are, and removes them.
+    """
+    _remove_abandoned(target.parent.absolute())
+    path, lock = _locked_partial(target, folder=folder)
+    try:
+        yield path
+    finally:
+        _remove(path)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked_partial(target: Path, *, folder: bool) -> tuple[Path, int | None]:
+    prefix = f".{target.name[:40]}."  # a long name must leave room for the rest
+    while True:
+        if folder:
+            path = Path(tempfile.mkdtemp(PARTIAL, prefix, target.parent))
+        else:
+            handle, name = tempfile.mkstemp(PARTIAL, prefix, target.parent)
+            os.close(handle)
+            path = Path(name)
+        lock = _lock(path, wait=True)
+        if path.exists():  # else it was taken for abandoned before it was locked
+            return path, lock
+        if lock is not None:
+            os.close(lock)
+
+
+@cache
+def _remove_abandoned(folder: Path) -> None:
+    """Remove partial files that nobody writes any more; once for each folder is enough."""
+    for path in folder.glob(f".*{PARTIAL}"):
+        lock = _lock(path, wait=False)
+        if lock is not None:
+            _remove(path)
+            os.close(lock)
+
+
+def _lock(path: Path, *, wait: bool) -> int | None:
+    """A handle that holds a lock; None if another has it, or there are no locks here."""
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def _mode(target: Path) -> int:

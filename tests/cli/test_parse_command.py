@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -514,18 +515,23 @@ def test_results_come_before_the_input_ends_and_a_closed_pipe_is_quiet(path):
     process.stderr.close()
 
 
-def test_an_interrupt_ends_the_command_and_its_workers_without_a_word(path):
+def test_an_interrupt_ends_the_command_and_its_workers_and_tells_what_was_done(path):
     process = started(path, "--format", "jsonl", "--jobs", "2")
     process.stdin.write(b"She left.\n\n" * 600)
     process.stdin.flush()
-    process.stdout.readline()
+    before = [process.stdout.readline() for _ in range(3)]
     os.kill(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, b"")
+    out, err = process.communicate(timeout=60)
+    lines = len(before) + len(out.splitlines())
+    told = re.fullmatch(
+        r"cleft: interrupted; (\d+) sentences parsed, all on standard output\n", err.decode()
+    )
+    assert (process.returncode, bool(told)) == (130, True)
+    assert lines - 1 <= int(told[1]) <= lines  # the last may be written and not yet counted
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are listed in /proc")
-def test_an_interrupt_while_workers_start_is_quiet_too(path):
+def test_an_interrupt_while_workers_start_is_told_the_same_way(path):
     process = started(path, "--format", "jsonl", "--jobs", "2", start_new_session=True)
     process.stdin.write(b"She left.\n\n" * 600)
     process.stdin.flush()
@@ -535,7 +541,7 @@ def test_an_interrupt_while_workers_start_is_quiet_too(path):
     for each in (*workers, process.pid):  # a terminal tells them all
         os.kill(each, signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, b"")
+    assert (process.returncode, err) == (130, b"cleft: interrupted; nothing parsed\n")
 
 
 def spawned(pid):

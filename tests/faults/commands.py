@@ -13,13 +13,36 @@ from tempfile import TemporaryDirectory
 
 TREE = "(S (NP (PRP She)) (VP (VBD slept)) (. .))\n"
 NOBODY = 65534
-COMMAND = [sys.executable, "-m", "cleft"]
+MODULE = [sys.executable, "-m", "cleft"]
+SCRIPT = [sys.executable, str(Path(__file__).with_name("script.py"))]
+"""The two ways to start it; the script is what an installation makes of the entry point."""
 STARTED: list["subprocess.Popen[bytes]"] = []
+UNSAFE = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
+PACKAGES = ("numpy", "onnxruntime", "rich", "uvicorn", "starlette", "torch", "lightning_fabric")
+
+
+def shadow(folder: Path, start: list[str]) -> None:
+    """Put files into a folder that are called like everything that a command imports.
+
+    What `python -m` itself imports from there before it comes to any module of ours is spared.
+    """
+    names = {*sys.stdlib_module_names, *PACKAGES}
+    if start is MODULE:
+        code = "import runpy, sys; print(*sys.modules)"
+        names -= {*subprocess.check_output([sys.executable, "-P", "-c", code], text=True).split()}
+    assert "struct" in names
+    for name in names:
+        (folder / f"{name}.py").write_text("open(f'ran {__name__}', 'w').close()\n")
+
+
+def ran(folder: Path) -> list[str]:
+    """Those of them that were run."""
+    return sorted(path.name for path in folder.glob("ran *"))
 
 
 def cleft(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
     """Run it to its end."""
-    command = [*COMMAND, *map(str, arguments)]
+    command = [*MODULE, *map(str, arguments)]
     settings: dict[str, object] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
         command, text=True, timeout=300, check=False, **settings
@@ -28,7 +51,7 @@ def cleft(*arguments: object, **options: object) -> subprocess.CompletedProcess[
 
 def started(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
     """Start it."""
-    command = [*COMMAND, *map(str, arguments)]
+    command = [*MODULE, *map(str, arguments)]
     settings: dict[str, object] = {
         "stderr": subprocess.PIPE,
         "preexec_fn": _hear_interrupts,

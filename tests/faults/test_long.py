@@ -95,11 +95,16 @@ def test_a_damaged_checkpoint_ends_the_run_with_2(whole: Path, tmp_path: Path) -
     assert f"cleft: {tensors}: not the bytes that were written" in said
 
 
-def test_sigterm_saves_a_checkpoint_and_ends_with_130(tmp_path: Path) -> None:
+def test_sigterm_saves_a_checkpoint_and_ends_with_143(tmp_path: Path) -> None:
     process = train(tmp_path / "run")
     wait_for((tmp_path / "run" / "checkpoint.json").exists)
     process.terminate()
-    assert end_of(process)[0] == 130
+    code, said = end_of(process)
+    assert code == 143
+    assert said.splitlines()[-1] == (
+        f"cleft: ended by SIGTERM; {tmp_path / 'run'} has a checkpoint: "
+        "the same command with --resume goes on"
+    )
     assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "interrupted"
     load_checkpoint(tmp_path / "run")
 
@@ -112,7 +117,9 @@ def test_a_killed_export_leaves_no_model_and_can_be_done_again(whole: Path, tmp_
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     assert not target.exists()
+    assert len(hidden(tmp_path)) == 1
     assert main(["export", str(whole), str(target)]) == 0
+    assert hidden(tmp_path) == []
     assert main(["check", str(target)]) == 0
 
 

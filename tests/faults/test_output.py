@@ -132,7 +132,7 @@ def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> No
     process = writing(target)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, b"")
+    assert (process.returncode, err) == (130, b"cleft: interrupted\n")
     assert target.read_text() == "old"
     assert hidden(tmp_path) == []
 

@@ -27,6 +27,7 @@ from cleft.nn.train.setup import prepare, try_precision
 from cleft.nn.train.trainer import Trainer, train
 from cleft.search import search
 from cleft.tasks import DISCOURSE
+from tests.faults.commands import MODULE, UNSAFE, ran, shadow
 from tests.nn.conftest import ROOT, invented, write_bert
 
 NO_DROPOUT = [f"network.{part}_dropout=0.0" for part in ("embed", "encoder", "decoder", "mlp")]
@@ -318,8 +319,16 @@ def test_two_processes_train_as_one_does(tmp_path):
     # Adam's epsilon must be above the rounding noise of gradients that are truly zero.
     settings += ["training.epsilon=1e-8", "training.accelerator=cpu"]
     train(tiny("joint", *settings), tmp_path / "one")
+    # The processes are started in a folder whose Python files they must not run.
+    folder = tmp_path / "here"
+    folder.mkdir()
+    shadow(folder, MODULE)
+    for name in ("recipes", "tests"):
+        (folder / name).symlink_to(ROOT / name)
     command = cleft_train(tmp_path / "two", *settings, "training.devices=2")
-    subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, check=True, capture_output=True, timeout=300)
+    options = {"cwd": folder, "env": {**UNSAFE, "OMP_NUM_THREADS": "1"}, "timeout": 300}
+    subprocess.run(command, check=True, capture_output=True, **options)
+    assert ran(folder) == []
     one, counters = load_checkpoint(tmp_path / "one")
     two, _ = load_checkpoint(tmp_path / "two")
     assert counters["step"] >= 20

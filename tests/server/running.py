@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,13 +102,17 @@ def in_thread(
 
 @contextmanager
 def in_process(
-    *arguments: str | Path, env: dict[str, str] | None = None, files: int | None = None
+    *arguments: str | Path,
+    start: Sequence[str] = (sys.executable, "-m", "cleft"),
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    files: int | None = None,
 ) -> Iterator[tuple[Running, subprocess.Popen[str]]]:
     """`cleft serve` as a user starts it, if asked for with a limit on open files."""
-    command = [sys.executable, "-m", "cleft", "serve", "--port", "0", *map(str, arguments)]
+    command = [*start, "serve", "--port", "0", *map(str, arguments)]
     if files is not None:
         command = ["sh", "-c", 'ulimit -n "$0" && exec "$@"', str(files), *command]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=cwd)
     try:
         assert process.stderr is not None
         line = process.stderr.readline()

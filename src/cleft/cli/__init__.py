@@ -3,7 +3,8 @@
 Each command is a module of this package with `add(commands)`, which declares
 its arguments and sets `run`, the function that is called with them. Exit
 codes: 0 done, 1 done but the answer is no, 2 wrong use or bad input, 130
-interrupted, 141 the reader of our output went away, 70 a fault of our own.
+interrupted, 143 and 129 ended by SIGTERM and SIGHUP, 141 the reader of our
+output went away, 70 a fault of our own.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
 import cleft
@@ -38,6 +42,8 @@ COMMANDS = (
     "completion",
 )
 
+ENDING = ("SIGTERM", "SIGHUP")
+"""Signals that ask a command to end; some systems lack one."""
 
 EPILOG = """\
 exit codes
@@ -46,8 +52,9 @@ exit codes
        check, an evaluation that was stopped
   2    wrong use, or an input or output that cannot be read or written
   70   a fault of cleft's own
-  130  interrupted (Ctrl-C; training also on SIGTERM, with a checkpoint)
+  130  interrupted by Ctrl-C; training leaves a checkpoint
   141  the reader of our output went away
+  143  ended by SIGTERM, as by Ctrl-C
 """
 
 
@@ -93,14 +100,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Messages to it would be printed among the results.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - likewise
     try:
-        code = _run(argv)
-        sys.stdout.flush()
-        return code
+        with _signals():
+            code = _run(argv)
+            sys.stdout.flush()
+            return code
     except CleftError as error:
         _tell(str(error))
         return 2
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as error:
+        return _interrupted(error)
     except BrokenPipeError:
         _abandon_output()
         return 141
@@ -118,6 +126,38 @@ def main(argv: Sequence[str] | None = None) -> int:
             "please report it with what CLEFT_DEBUG=1 shows"
         )
         return 70
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Let a request to end be an interrupt: workers end, and no partial file is left."""
+    kinds = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        kinds = []  # only there can a handler be set
+    kinds = [kind for kind in kinds if signal.getsignal(kind) is signal.SIG_DFL]
+    for kind in kinds:
+        signal.signal(kind, _end)
+    try:
+        yield
+    finally:
+        for kind in kinds:
+            signal.signal(kind, signal.SIG_DFL)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # a second one must not disturb the clearing up
+    raise KeyboardInterrupt(number)
+
+
+def _interrupted(error: KeyboardInterrupt) -> int:
+    """Tell what ended the command, and the notes of what was done; the exit code.
+
+    The number of a signal other than Ctrl-C's is the exception's argument.
+    """
+    number = next((each for each in error.args if isinstance(each, int)), signal.SIGINT)
+    how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    _tell("; ".join([how, *getattr(error, "__notes__", ())]))
+    return 128 + int(number)
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from cleft.errors import UsageError
@@ -53,7 +54,8 @@ examples:
   tail -f notes.txt | cleft parse - --input lines
 
 exit codes: 0 all sentences parsed; 1 some could not be, and the last line on
-standard error says how many; 2 wrong use or bad input; 130 interrupted
+standard error says how many; 2 wrong use or bad input; 130 interrupted, 143
+ended by SIGTERM: the last line then says what was done and where it is
 """
 SYNTAX, DISCOURSE, BOTH = "syntax", "discourse", "both"
 HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE}
@@ -124,8 +126,10 @@ def run(args: argparse.Namespace) -> int:
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = watched(results, visible=not _to_terminal(destination))
-    for number, group in grouped(results, sentences, tally, apart=destination.is_folder):
-        write_results(destination, number, group, many=args.n_best > 1)
+    with closing(results), tally.told(destination.done):
+        for number, group in grouped(results, sentences, tally, apart=destination.is_folder):
+            write_results(destination, number, group, many=args.n_best > 1)
+            tally.inputs += 1
     _remark(args.format)
     return tally.report()
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cleft.parser import Sentence
     from cleft.tree import Tree
 
-__all__ = ["ENDINGS", "Destination", "refuse_overwriting", "write_results"]
+__all__ = ["ENDINGS", "Destination", "done", "refuse_overwriting", "write_results"]
 
 ENDINGS = {
     "terminal": ".txt",
@@ -29,6 +29,9 @@ ENDINGS = {
     "html": ".html",
 }
 """Every format, and the ending of its files in a folder."""
+
+WHOLE = ("dis", "rs3", "svg", "html")
+"""Formats of which nothing is written before all of it is there."""
 
 Results = Iterator["Sentence"]
 
@@ -87,11 +90,28 @@ class Destination:
         inputs = self.inputs[number : number + 1] if self.is_folder else self.inputs
         return ", ".join(dict.fromkeys(each.name for each in inputs))
 
+    def done(self, inputs: int) -> str:
+        """Where the output of so many finished inputs is, for who stops before the last."""
+        if self.is_folder:
+            return f"{inputs} of {len(self.inputs)} inputs complete in {self.output}"
+        return done(self.output or files.STREAM, whole=self.form in WHOLE)
+
     def name(self, number: int) -> str:
         """The file of the input of this number, its folder made; `-` for standard output."""
         if not self.is_folder:
             return self.output or files.STREAM
         return str(_with_folder(self.path(self.inputs[number])))
+
+
+def done(output: str, *, whole: bool = False) -> str:
+    """Where unfinished output is; `whole` says that a format writes all at once.
+
+    >>> done("-"), done("trees.mrg")
+    ('all on standard output', 'nothing written: trees.mrg appears when it is complete')
+    """
+    if output != files.STREAM:
+        return f"nothing written: {output} appears when it is complete"
+    return "nothing written" if whole else "all on standard output"
 
 
 def refuse_overwriting(target: Path, each: Input) -> None:

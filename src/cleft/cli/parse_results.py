@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -29,11 +29,15 @@ Group = tuple[int, Iterator["Sentence"]]
 
 @dataclass(slots=True)
 class Tally:
-    """How many sentences there were, how many of them have no tree, and why the first."""
+    """How many sentences there were, how many of them have no tree, and why the first.
+
+    `inputs` is how many inputs, or groups of them, have all of their output.
+    """
 
     count: int = 0
     failed: int = 0
     first: str = ""
+    inputs: int = 0
 
     def add(self, sentence: Sentence, name: str) -> None:
         """Count one more."""
@@ -41,6 +45,16 @@ class Tally:
         if sentence.error is not None:
             self.failed += 1
             self.first = self.first or f"{name}: {sentence.error}"
+
+    @contextmanager
+    def told(self, done: Callable[[int], str]) -> Iterator[None]:
+        """Let an interrupt say what was done; `done` tells where so many inputs' output is."""
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            sentences = f"{self.count} sentence{'s' * (self.count != 1)} parsed"
+            error.add_note(f"{sentences}, {done(self.inputs)}" if self.count else "nothing parsed")
+            raise
 
     def report(self) -> int:
         """Say on standard error what failed; the exit code."""
@@ -98,13 +112,14 @@ def _sound(
     for result in group:
         if isinstance(result, CleftError):
             raise result
-        tally.add(result, sentences.inputs[sentences.owner(result.source)].name)
         yield result
+        # It is written when the next is asked for: no more are counted than were.
+        tally.add(result, sentences.inputs[sentences.owner(result.source)].name)
 
 
 def watched(
     results: Iterable[Sentence | CleftError], *, visible: bool
-) -> Iterator[Sentence | CleftError]:
+) -> Generator[Sentence | CleftError, None, None]:
     """The results; a bar on standard error counts them if that is a terminal and rich is there."""
     if not visible or not sys.stderr.isatty():
         yield from results

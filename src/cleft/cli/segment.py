@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from cleft import files
 from cleft.formats.writing import dump_json
@@ -51,7 +53,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Segment all inputs and write what comes."""
     from cleft.cli.parse_inputs import Sentences, find_inputs
-    from cleft.cli.parse_outputs import refuse_overwriting
+    from cleft.cli.parse_outputs import done, refuse_overwriting
     from cleft.cli.parse_results import Tally, grouped, parsed, watched
 
     inputs = find_inputs(args)
@@ -69,13 +71,18 @@ def run(args: argparse.Namespace) -> int:
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()
     results = watched(results, visible=not hidden)
-    for _, group in grouped(results, sentences, tally, apart=False):
-        with files.writing(args.output) as stream:
-            for count, sentence in enumerate(group):
-                stream.write(_line(sentence) if args.format == "jsonl" else _block(sentence, count))
-                if stream is sys.stdout:
-                    stream.flush()
+    with closing(results), tally.told(lambda _: done(args.output)):
+        for _, group in grouped(results, sentences, tally, apart=False):
+            with files.writing(args.output) as stream:
+                _write(group, stream, args.format)
     return tally.report()
+
+
+def _write(group: Iterable[Sentence], stream: TextIO, form: str) -> None:
+    for count, sentence in enumerate(group):
+        stream.write(_line(sentence) if form == "jsonl" else _block(sentence, count))
+        if stream is sys.stdout:
+            stream.flush()
 
 
 def _block(sentence: Sentence, count: int) -> str:

@@ -31,10 +31,17 @@ def run(args: argparse.Namespace) -> int:
     """Read the recipe and train."""
     with training_packages("training"):
         from cleft.nn.train.recipe import read_recipe
+        from cleft.nn.train.rundir import RunDirectory
         from cleft.nn.train.trainer import train
     recipe = read_recipe(args.recipe, args.settings)
     output = args.output or recipe.output
     if not output:
         raise UsageError("no output directory", hint="give --output or set it in the recipe")
-    train(recipe, Path(output).expanduser(), resume=args.resume)
+    folder = Path(output).expanduser()
+    try:
+        train(recipe, folder, resume=args.resume)
+    except KeyboardInterrupt as error:
+        if RunDirectory(folder).has_checkpoint:
+            error.add_note(f"{folder} has a checkpoint: the same command with --resume goes on")
+        raise
     return 0

@@ -8,8 +8,6 @@ those of PyTorch. docs/models.md describes what is in it.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -119,17 +117,12 @@ def export_scorer(
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError as error:
-        raise OutputError(f"cannot be made: {error.strerror}", where=str(folder)) from error
-    try:
-        _write(scorer, partial, options)
-        partial.chmod(0o755)
-        partial.replace(folder)
+        with files.partial(folder, folder=True) as partial:
+            _write(scorer, partial, options)
+            partial.chmod(0o755)
+            partial.replace(folder)
     except OSError as error:
         raise OutputError(f"cannot be written: {error}", where=str(folder)) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return folder
 
 

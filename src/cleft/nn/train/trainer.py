@@ -92,7 +92,7 @@ class Trainer:
         self.best: dict[str, Any] = {}
         self.earlier: list[dict[str, Any]] = []  # other [training] tables of the first steps
         self.seconds = 0.0
-        self.interrupted = False
+        self.interrupted = 0  # the signal that asked for an end
         self.steps = len(self.batches(0)) * self.config.epochs
 
     # ------------------------------------------------------------ a run
@@ -165,7 +165,9 @@ class Trainer:
             self.save()
         if stop:
             self._finish("interrupted")
-            raise KeyboardInterrupt
+            if not self.fabric.is_global_zero:
+                raise SystemExit  # the first process speaks for all
+            raise KeyboardInterrupt(stop)
 
     @property
     def _many(self) -> bool:
@@ -426,8 +428,8 @@ class Trainer:
 
         def note(number: int, frame: FrameType | None) -> None:
             if self.interrupted:
-                raise KeyboardInterrupt
-            self.interrupted = True
+                raise KeyboardInterrupt(number)
+            self.interrupted = number
 
         old = {kind: signal.signal(kind, note) for kind in (signal.SIGINT, signal.SIGTERM)}
         try:
