@@ -458,3 +458,17 @@ def test_a_bar_counts_long_work_on_a_terminal(monkeypatch, capsys):
     assert "3 sentences" in capsys.readouterr().err
     assert list(watched(iter([1]), visible=False)) == [1]
     assert capsys.readouterr().err == ""
+
+
+def test_text_in_another_language_is_told_once_and_parsed(capsys):
+    german = "Der Hund schläft nicht, weil es in der Nacht regnet und die Kinder noch singen."
+    arguments = ["--model", "en-fast", "--format", "brackets", "--task", "syntax"]
+    assert main(["parse", *arguments, german, "--text", german * 8]) == 0
+    found = capsys.readouterr()
+    assert found.err == (
+        "cleft: the text looks like German, but the model was trained on English: "
+        "its trees make no sense\n"
+    )
+    assert found.out.count("Hund") == 9
+    assert main(["parse", *arguments, "The dog does not sleep, because it rains."]) == 0
+    assert capsys.readouterr().err == ""
