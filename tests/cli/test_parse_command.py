@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -225,10 +226,26 @@ def test_discourse_formats_have_a_tree_a_sentence_and_the_command_says_so(parse,
     assert "a sentence" in err
     found = read(f"notes.{form}").trees
     trees = [s.discourse for s in load(path).parse(NOTES)]
-    assert [[e.span.width for e in tree.edus] for tree in found] == [
-        [e.span.width for e in tree.edus] for tree in trees
+    assert [[e.text for e in tree.edus] for tree in found] == [
+        [e.text for e in tree.edus] for tree in trees
     ]
     assert [tree.relation for tree in found] == [tree.relation for tree in trees]
+
+
+@pytest.mark.parametrize("form", ["dis", "rs3"])
+def test_the_text_of_edus_is_that_of_the_source(parse, form):
+    """Tokens would stand apart: year , its."""
+    edus = ["Last year,", "its herons weren't there."]
+    code, out, err = parse("--text", "\n".join(edus), "--edus", "--format", form)
+    assert (code, "not kept" in err) == (0, False)
+    texts = re.findall(r"_!(.*?)_!|<segment[^>]*>(.*?)</segment>", out)
+    assert [one or two for one, two in texts] == edus
+
+
+def test_a_page_says_why_a_sentence_has_no_tree(parse):
+    Path("lines.txt").write_text("Rain fell.\n\n")
+    code, out, _ = parse("lines.txt", "--input", "lines", "--format", "html")
+    assert (code, "<p>no tree: line 2: there are no tokens" in out) == (1, True)
 
 
 def test_characters_that_a_format_cannot_hold_are_told(parse):
@@ -262,6 +279,12 @@ def test_a_page_has_all_trees(parse):
     code, _, _ = parse("notes.txt", "--format", "html", "-o", "page.html")
     page = Path("page.html").read_text()
     assert (code, page.count("<figure")) == (0, 6)
+    headings = re.findall(r"<h2><b>(\d)</b><span[^>]*>(.*?)</span></h2>", page)
+    assert headings == [
+        ("1", "Rain fell, so she left."),
+        ("2", "The heron waits."),
+        ("3", "So (naïve)?"),
+    ]
     parse("notes.txt", "--format", "html", "-o", "pages/")
     assert Path("pages/notes.html").read_text() == page
 
