@@ -83,7 +83,7 @@ def test_discourse_files_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tmp_path / "notes.rs3"
     path.write_text(RS3)
     run(str(path))
-    assert "○ cause: Since it rained," in capsys.readouterr().out
+    assert "○ cause 1: Since it rained," in capsys.readouterr().out
 
 
 def test_two_files_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
