@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cleft
-from cleft.errors import InputError, ModelError, UsageError
+from cleft.errors import InputError, LanguageWarning, ModelError, UsageError
 from cleft.models import builtin_models, builtin_path
 from cleft.parser import Parser, load
 from cleft.text import Source, Token
@@ -268,3 +268,41 @@ def test_names_are_found_without_loading_the_runtime():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+# ---------------------------------------------------------------- another language
+
+GERMAN = "Der Hund schläft nicht, weil es in der Nacht regnet und die Kinder noch singen."
+
+
+@pytest.fixture(scope="module")
+def english() -> Parser:
+    return load("en-fast")
+
+
+@pytest.mark.parametrize(
+    "parse",
+    [
+        lambda parser: parser.parse(GERMAN),
+        lambda parser: parser.segment(GERMAN),
+        lambda parser: parser.parse_tokens([GERMAN.split()] * 9),
+        lambda parser: list(parser.stream([GERMAN] * 9, task="syntax")),
+        lambda parser: list(parser.stream([GERMAN.split(), Source(text=GERMAN)])),
+    ],
+    ids=["parse", "segment", "parse_tokens", "stream", "stream of sentences"],
+)
+def test_a_text_in_another_language_is_parsed_with_one_warning(english, parse):
+    with pytest.warns(LanguageWarning, match="looks like German.* trained on English") as warned:
+        assert parse(english)
+    assert len(warned) == 1
+
+
+def test_a_warning_points_to_the_caller(english):
+    with pytest.warns(LanguageWarning) as warned:
+        english.parse(GERMAN)
+    assert warned[0].filename == __file__
+
+
+def test_text_in_the_language_of_the_model_or_of_one_that_names_none_is_quiet(english, parser):
+    english.parse("The dog does not sleep, because it rains in the night.")  # warnings are errors
+    parser.parse(GERMAN)

@@ -6,12 +6,13 @@ parsed has a result that carries its error.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from cleft.discourse import Edu
-from cleft.errors import CleftError, ModelError, UsageError
+from cleft.errors import CleftError, LanguageWarning, ModelError, UsageError
 from cleft.given import LONGEST_SENTENCE, LONGEST_TOKEN, Given, Reading, finished, given_tokens
 from cleft.models import DEFAULT, builtin_models, builtin_path, known_names
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
@@ -19,7 +20,7 @@ from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import Sentence
 from cleft.tasks import Task
-from cleft.text import Hyphens, Source
+from cleft.text import Hyphens, LanguageWatch, Source
 
 __all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
@@ -115,8 +116,9 @@ class Parser:
 
         `text[token.start:token.end]` is a token's source, and the same holds
         for sentences and EDUs. A text without a word has one result, with an
-        error. `language` (the model's own if none is given) and `hyphens` are
-        choices of `cleft.text`; the rest is as in `parse_tokens`.
+        error; one that looks like another language than the model's gives a
+        `LanguageWarning`. `language` (the model's own if none is given) and
+        `hyphens` are choices of `cleft.text`; the rest is as in `parse_tokens`.
 
         >>> text = "It rained. She slept."
         >>> for sentence in load("en-fast").parse(text):
@@ -134,7 +136,8 @@ class Parser:
                 hint="use parse_tokens for lists of tokens, stream for many texts",
             )
         reading = Reading(language=language or self.language, hyphens=hyphens)
-        return self.parse_given(list(reading.text(text)), task=task, options=options)
+        given = list(self._watched(reading.text(text)))
+        return self.parse_given(given, task=task, options=options)
 
     def segment(
         self,
@@ -186,7 +189,7 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        given = given_tokens(list(sentences), constraints, tags)
+        given = list(self._watched(given_tokens(list(sentences), constraints, tags)))
         return self.parse_given(given, task=task, options=options)
 
     # ------------------------------------------------------------ streams
@@ -228,7 +231,8 @@ class Parser:
             raise UsageError("expected many texts, found one str", hint="use parse, or [text]")
         if jobs < 1:
             raise UsageError(f"jobs is {jobs}, expected 1 or more")
-        given = Reading(language=language or self.language, hyphens=hyphens).sentences(items)
+        reading = Reading(language=language or self.language, hyphens=hyphens)
+        given = self._watched(reading.sentences(items))
         if jobs > 1:
             from cleft.runtime.workers import parse_in_workers  # it brings multiprocessing
 
@@ -245,6 +249,14 @@ class Parser:
         )
 
     # ------------------------------------------------------------ the work
+
+    def _watched(self, given: Iterable[Given]) -> Iterator[Given]:
+        """The sentences as they come; one warning if they are not in the model's language."""
+        watch = LanguageWatch(str(self.manifest.about.get("language") or ""))
+        for each in given:
+            _warn(watch.read(each.result.text))
+            yield each
+        _warn(watch.end())
 
     def parse_given(
         self, given: Sequence[Given], *, task: str, options: SearchOptions
@@ -299,6 +311,11 @@ class Parser:
             for row, result in zip(found, parses, strict=True):
                 row[task.name] = result
         return found
+
+
+def _warn(remark: str | None) -> None:
+    if remark is not None:
+        warnings.warn(remark, LanguageWarning, stacklevel=4)  # who called the parser
 
 
 def _for_task(constraints: Constraints | None, task: Task[Any]) -> Constraints | None:

@@ -321,10 +321,26 @@ def test_discourse_formats_have_a_tree_a_sentence_and_the_command_says_so(parse,
     assert "a sentence" in err
     found = read(f"notes.{form}").trees
     trees = [s.discourse for s in load(path).parse(NOTES)]
-    assert [[e.span.width for e in tree.edus] for tree in found] == [
-        [e.span.width for e in tree.edus] for tree in trees
+    assert [[e.text for e in tree.edus] for tree in found] == [
+        [e.text for e in tree.edus] for tree in trees
     ]
     assert [tree.relation for tree in found] == [tree.relation for tree in trees]
+
+
+@pytest.mark.parametrize("form", ["dis", "rs3"])
+def test_the_text_of_edus_is_that_of_the_source(parse, form):
+    """Tokens would stand apart: year , its."""
+    edus = ["Last year,", "its herons weren't there."]
+    code, out, err = parse("--text", "\n".join(edus), "--edus", "--format", form)
+    assert (code, "not kept" in err) == (0, False)
+    texts = re.findall(r"_!(.*?)_!|<segment[^>]*>(.*?)</segment>", out)
+    assert [one or two for one, two in texts] == edus
+
+
+def test_a_page_says_why_a_sentence_has_no_tree(parse):
+    Path("lines.txt").write_text("Rain fell.\n\n")
+    code, out, _ = parse("lines.txt", "--input", "lines", "--format", "html")
+    assert (code, "<p>no tree: line 2: there are no tokens" in out) == (1, True)
 
 
 def test_characters_that_a_format_cannot_hold_are_told(parse):
@@ -358,6 +374,12 @@ def test_a_page_has_all_trees(parse):
     code, _, _ = parse("notes.txt", "--format", "html", "-o", "page.html")
     page = Path("page.html").read_text()
     assert (code, page.count("<figure")) == (0, 6)
+    headings = re.findall(r"<h2><b>(\d)</b><span[^>]*>(.*?)</span></h2>", page)
+    assert headings == [
+        ("1", "Rain fell, so she left."),
+        ("2", "The heron waits."),
+        ("3", "So (naïve)?"),
+    ]
     parse("notes.txt", "--format", "html", "-o", "pages/")
     assert Path("pages/notes.html").read_text() == page
 
@@ -564,4 +586,18 @@ def test_a_bar_counts_long_work_on_a_terminal(monkeypatch, capsys):
     assert list(watched(iter([1, 2, 3]), visible=True)) == [1, 2, 3]
     assert "3 sentences" in capsys.readouterr().err
     assert list(watched(iter([1]), visible=False)) == [1]
+    assert capsys.readouterr().err == ""
+
+
+def test_text_in_another_language_is_told_once_and_parsed(capsys):
+    german = "Der Hund schläft nicht, weil es in der Nacht regnet und die Kinder noch singen."
+    arguments = ["--model", "en-fast", "--format", "brackets", "--task", "syntax"]
+    assert main(["parse", *arguments, german, "--text", german * 8]) == 0
+    found = capsys.readouterr()
+    assert found.err == (
+        "cleft: the text looks like German, but the model was trained on English: "
+        "its trees make no sense\n"
+    )
+    assert found.out.count("Hund") == 9
+    assert main(["parse", *arguments, "The dog does not sleep, because it rains."]) == 0
     assert capsys.readouterr().err == ""

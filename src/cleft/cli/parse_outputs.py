@@ -183,29 +183,27 @@ def _drawn(sentence: Sentence, count: int) -> str:
     heading = f"{count}  {visible(' '.join(sentence.text.split()))}".rstrip()
     blocks = [heading, *(terminal(tree) for tree in trees_of(sentence))]
     if sentence.error is not None:
-        blocks.append(f"no tree: {visible(str(sentence.error))}")
+        blocks.append(visible(_reason(sentence)))
     return ("\n" if count > 1 else "") + "\n\n".join(blocks) + "\n"
 
 
 def _write_rst(destination: Destination, number: int, results: Results) -> None:
-    """One tree a sentence, its EDUs as tokens apart by spaces so that reading counts the same.
+    """One tree a sentence, its EDUs as the source has them.
 
     These formats cannot be empty: in a folder an input without a tree has no file.
     """
     from cleft.formats.dis import write_dis
     from cleft.formats.rs3 import write_rs3
-    from cleft.formats.rst import RstDocument
-    from cleft.tasks import DISCOURSE
+    from cleft.formats.rst import RstDocument, as_text
 
     form = destination.form
     trees: list[DiscourseTree] = []
     position, reason = 0, ""
     for sentence in results:
         reason = reason or str(sentence.error or "")
-        for parse in sentence.parses.get("discourse", ()):
-            tree = DISCOURSE.build(parse.derivation, sentence.words)  # files hold no evidence
-            trees.append(tree.moved(position))
-            position += len(sentence.tokens)
+        if sentence.discourse is not None:
+            trees.append(as_text(sentence.discourse, position))
+            position = trees[-1].span.right
     if not trees and destination.is_folder:
         return
     if not trees:
@@ -221,10 +219,18 @@ def _write_rst(destination: Destination, number: int, results: Results) -> None:
 
 
 def _write_html(destination: Destination, number: int, results: Results, stream: TextIO) -> None:
-    from cleft.draw import Options, html
+    from cleft.draw import Options, Section, html
 
-    trees = [tree for sentence in results for tree in trees_of(sentence)]
-    stream.write(html(trees, Options(title=destination.read(number))))
+    sections = [
+        Section(trees=trees_of(sentence), text=sentence.text, note=_reason(sentence))
+        for sentence in results
+    ]
+    stream.write(html(sections, Options(title=destination.read(number))))
+
+
+def _reason(sentence: Sentence) -> str:
+    """Why there is no tree, if there is none."""
+    return f"no tree: {sentence.error}" if sentence.error is not None else ""
 
 
 def _write_svg(destination: Destination, number: int, results: Results) -> None:

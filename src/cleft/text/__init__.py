@@ -13,6 +13,7 @@ from cleft.text.inputs import (
 )
 from cleft.text.languages import Hyphens, has_spaces
 from cleft.text.penn import penn_forms
+from cleft.text.recognition import LanguageWatch, language_remark, other_language
 from cleft.text.sentences import (
     SentenceSpan,
     paragraphs_of_lines,
@@ -23,12 +24,15 @@ from cleft.text.tokens import Token, tokenize
 
 __all__ = [
     "Hyphens",
+    "LanguageWatch",
     "SentenceSpan",
     "Source",
     "Token",
     "align",
     "has_spaces",
+    "language_remark",
     "lines_of_text",
+    "other_language",
     "paragraphs_of_lines",
     "penn_forms",
     "read_conllu",
