@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="write OUT.svg or OUT.html")
     parser.add_argument("--number", type=int, metavar="N", help="draw only the Nth tree, from 1")
-    parser.add_argument("--theme", choices=THEMES, default="auto", help="colours of SVG and HTML")
+    parser.add_argument("--theme", choices=THEMES, help="colours of SVG and HTML (default: auto)")
     parser.add_argument(
         "--width", type=int, metavar="W", help="columns of text, or pixels of SVG, to stay within"
     )
@@ -93,6 +94,11 @@ def _check(args: argparse.Namespace) -> None:
     if args.width is not None and args.width < 1:
         raise UsageError(
             f"--width {args.width}: expected at least 1", hint="leave it out for the usual width"
+        )
+    if args.theme is not None and args.output is None:
+        raise UsageError(
+            "--theme is for SVG and HTML, and a terminal has its own colours",
+            hint="write a file with -o, or leave it out",
         )
     if args.output is not None and _ending(args.output) not in (".svg", ".html", ".htm"):
         raise UsageError(
@@ -172,12 +178,12 @@ def _print(trees: Iterator[Drawable], width: int | None) -> None:
 def _rendered(trees: list[Drawable], args: argparse.Namespace) -> str:
     from cleft.draw import Options, html, svg
 
-    options = Options(theme=args.theme)
+    options = Options(theme=args.theme or "auto")
     if args.width is not None:
-        options = Options(theme=args.theme, width=args.width)
+        options = replace(options, width=args.width)
     if _ending(args.output) != ".svg":
         title = " and ".join(Path(path).name for path in args.files)
-        return html(trees, Options(theme=args.theme, width=options.width, title=title))
+        return html(trees, replace(options, title=title))
     if len(trees) != 1:
         raise UsageError(
             f"expected one tree for an SVG file, found {len(trees)}",

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, TextIO
 from cleft import files
 from cleft.cli.parse_inputs import Input
 from cleft.errors import OutputError, UsageError
+from cleft.formats.registry import FORMATS
 
 if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree
     from cleft.parser import Sentence
     from cleft.tree import Tree
 
-__all__ = ["ENDINGS", "Destination", "refuse_overwriting", "write_results"]
+__all__ = ["ENDINGS", "Destination", "refuse_ending", "refuse_overwriting", "write_results"]
 
 ENDINGS = {
     "terminal": ".txt",
@@ -29,6 +30,21 @@ ENDINGS = {
     "html": ".html",
 }
 """Every format, and the ending of its files in a folder."""
+
+TOLD = {
+    **{name: found.endings for name, found in FORMATS.items()},
+    "jsonl": (*FORMATS["jsonl"].endings, ".json"),
+    "terminal": (".txt", ".text"),
+    "text": (".txt", ".text"),
+    "svg": (".svg",),
+    "html": (".html", ".htm"),
+    "markdown": (".md", ".markdown"),
+    "what cleft does not write": (
+        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps"),
+        *(".conllu", ".conll", ".csv", ".tsv"),
+    ),
+}
+"""The endings that tell a reader what a file holds."""
 
 Results = Iterator["Sentence"]
 
@@ -60,6 +76,7 @@ class Destination:
         for each in self.inputs:
             self._refuse_own(each)
         if not self.is_folder:
+            refuse_ending(self.output, self.form)
             return
         seen: dict[Path, str] = {}
         for each in self.inputs:
@@ -92,6 +109,24 @@ class Destination:
         if not self.is_folder:
             return self.output or files.STREAM
         return str(_with_folder(self.path(self.inputs[number])))
+
+
+def refuse_ending(output: str | None, form: str) -> None:
+    """Fail where a file's name says that it holds something else than the format.
+
+    >>> refuse_ending("tree.png", "svg")
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: tree.png: svg is written, and the ending '.png' is not that of svg; \
+name a file that ends in .svg
+    """
+    ending = Path(str(output or "").removesuffix(".gz")).suffix.lower()
+    if ending not in TOLD[form] and any(ending in endings for endings in TOLD.values()):
+        raise UsageError(
+            f"{form} is written, and the ending {ending!r} is not that of {form}",
+            where=str(output),
+            hint=f"name a file that ends in {TOLD[form][0]}",
+        )
 
 
 def refuse_overwriting(target: Path, each: Input) -> None:

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from cleft import files
+from cleft.cli.parse_outputs import refuse_ending
 from cleft.result_targets import read_aims
 from cleft.results import find_runs, read_run, results_page
 
@@ -35,6 +36,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the runs and write the page."""
+    refuse_ending(args.output, "markdown")
     aims = read_aims(args.targets) if args.targets else None
     page = results_page([read_run(path) for path in find_runs(args.runs)], aims)
     with files.writing(args.output) as stream:

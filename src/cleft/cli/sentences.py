@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cleft import files
+from cleft.cli.parse_outputs import refuse_ending
 from cleft.convert import read_document
 from cleft.errors import CleftError
 from cleft.formats.registry import FORMATS, format_of
@@ -51,6 +52,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Extract the sentences of one document."""
+    refuse_ending(args.output, "jsonl")
     document = read_document(args.document, format_of(args.document, args.source))
     sentences = read_sentences(args.sentences)
     classes = _classes(document, args.relations)
