@@ -141,13 +141,11 @@ def _pairs(args: argparse.Namespace) -> Iterator[Drawable | None]:
 
 def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree | None]:
     """The trees of a file in order (both of a record that has both); None for one without."""
-    from cleft.convert import read_records
-
     found = format_of(path, args.source_format)
     if found.name != "brackets" and args.clean != "none":
         raise UsageError(f"cleaning is for brackets, and this is {found.name}", where=path)
     clean = cleaning(args.clean) if found.name == "brackets" else None
-    for at, record in enumerate(read_records(path, found, clean), start=1):
+    for at, record in enumerate(found.records(path, clean=clean), start=1):
         yield from (tree for tree in (record.syntax, record.discourse) if tree is not None)
         if record.tree is None:
             reason = record.error or "none is given"

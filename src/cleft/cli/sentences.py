@@ -9,7 +9,6 @@ from typing import Any
 
 from cleft import files
 from cleft.cli.parse_outputs import refuse_ending
-from cleft.convert import read_document
 from cleft.errors import CleftError
 from cleft.formats.registry import FORMATS, format_of
 from cleft.formats.rst import RstDocument
@@ -18,7 +17,7 @@ from cleft.sentences import format_sentence, read_sentences, sentence_trees
 
 __all__ = ["add", "run"]
 
-SOURCES = [name for name, found in FORMATS.items() if found.discourse]
+SOURCES = [name for name, found in FORMATS.items() if "discourse" in found.tasks]
 
 
 def add(commands: Any) -> None:
@@ -53,7 +52,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Extract the sentences of one document."""
     refuse_ending(args.output, "jsonl")
-    document = read_document(args.document, format_of(args.document, args.source))
+    document = format_of(args.document, args.source).document(args.document)
     sentences = read_sentences(args.sentences)
     classes = _classes(document, args.relations)
     try:

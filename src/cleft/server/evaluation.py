@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast, get_args
 
 from cleft.discourse import DiscourseTree
-from cleft.errors import CleftError, MetricError, Place
-from cleft.formats.jsonl import Record, parse_record
-from cleft.formats.rs3_read import document_from
-from cleft.formats.rs3_xml import parse as parse_rs3
+from cleft.errors import CleftError, MetricError
+from cleft.files import Text
+from cleft.formats import registry as formats
+from cleft.formats.jsonl import Record, Relations
 from cleft.metrics import export
 from cleft.metrics.evalb import score_syntax
 from cleft.metrics.parseval import DiscourseMetric, score_discourse
 from cleft.metrics.prm import SETTINGS, parameters
-from cleft.metrics.sources import Relations, bracket_entries, pair_up
+from cleft.metrics.sources import pair_up
 from cleft.server.asked import Keys
 from cleft.server.refusals import RequestError
 
@@ -96,20 +95,10 @@ def _guess(text: str) -> str:
 
 
 def _records(text: str, side: str, name: str, relations: Relations) -> list[Record]:
-    if name == "brackets":
-        return [Record(syntax=tree) for tree in bracket_entries(io.StringIO(text), side)]
-    if name == "jsonl":
-        lines = enumerate(io.StringIO(text, newline="\n"), start=1)
-        return [
-            parse_record(line, Place(side, number), relations)
-            for number, line in lines
-            if line.strip()
-        ]
     try:
-        found = document_from(parse_rs3([text], side))
+        return formats.FORMATS[name].by_line(Text(side, text), relations)
     except UnicodeEncodeError as error:
         raise RequestError(422, "half a surrogate pair is no character", where=side) from error
-    return [Record(discourse=tree) for tree in found.trees]
 
 
 def _task(asked: str, sides: list[list[Record]]) -> str:

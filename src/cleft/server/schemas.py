@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from cleft.draw import Theme
+from cleft.formats.jsonl import Relations
 from cleft.metrics.parseval import DiscourseMetric
 from cleft.metrics.prm import SETTINGS
-from cleft.metrics.sources import Relations
 from cleft.server.asked import TASKS
 from cleft.server.downloads import FORMATS
 from cleft.server.evaluation import FORMATS as EVALUATED

@@ -4,7 +4,6 @@ from cleft.text.conllu import read_conllu
 from cleft.text.inputs import (
     Source,
     align,
-    lines_of_text,
     read_jsonl_tokens,
     read_lines,
     read_plain,
@@ -28,7 +27,6 @@ __all__ = [
     "Token",
     "align",
     "has_spaces",
-    "lines_of_text",
     "paragraphs_of_lines",
     "penn_forms",
     "read_conllu",
