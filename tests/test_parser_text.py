@@ -3,14 +3,16 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cleft
+from cleft import models
 from cleft.errors import InputError, LanguageWarning, ModelError, UsageError
-from cleft.models import builtin_models, builtin_path
+from cleft.models import builtin_models
 from cleft.parser import Parser, load
 from cleft.text import Source, Token
 from tests.runtime.models import model
@@ -244,8 +246,21 @@ def test_a_model_that_is_not_there_is_told_with_those_that_are():
     with pytest.raises(ModelError, match="expected a model's directory, found nothing") as caught:
         load("no-such-model")
     assert all(name in str(caught.value) for name in builtin_models())
-    with pytest.raises(ModelError, match="no built-in model is called 'x'"):
-        builtin_path("x")
+    assert "models/ of cleft's repository, as in models/fr" in str(caught.value)
+
+
+def test_a_model_of_another_language_is_told_where_it_is(tmp_path, monkeypatch):
+    """In a clone, and wherever the folder `models` was copied to."""
+    monkeypatch.chdir(tmp_path)
+    if not (models.REPOSITORY / "models" / "fr").is_dir():
+        pytest.skip("the package is not used from a clone")
+    with pytest.raises(ModelError, match="a model of this name is at ") as caught:
+        load("fr")
+    assert str(models.REPOSITORY / "models" / "fr") in str(caught.value)
+    Path("models/fr").mkdir(parents=True)
+    Path("models/fr/config.json").write_text("{}")
+    with pytest.raises(ModelError, match="a model of this name is at models/fr: give its path"):
+        load("fr")
 
 
 def test_a_model_is_found_by_its_name(tmp_path, monkeypatch):

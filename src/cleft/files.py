@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import shutil
 import sys
@@ -16,6 +17,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, TextIO
@@ -30,6 +32,8 @@ except ImportError:  # pragma: no cover - Windows has no such locks
 __all__ = [
     "LONGEST_LINE",
     "STREAM",
+    "Readable",
+    "Text",
     "lines",
     "partial",
     "read_text",
@@ -48,21 +52,41 @@ LONGEST_LINE = 1 << 28
 """Bytes of a line: a small packed file may hold a line that is larger than all memory."""
 
 
-def source_name(path: str | Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that is at hand, read as a file of it would be; `name` is how messages call it."""
+
+    name: str
+    text: str
+
+
+Readable = str | Path | Text
+"""What readers of files take: a path, `-` for standard input, or a text that is at hand."""
+
+
+def source_name(path: Readable) -> str:
     """How messages call a source.
 
-    >>> source_name("-"), source_name("trees.mrg")
-    ('standard input', 'trees.mrg')
+    >>> source_name("-"), source_name("trees.mrg"), source_name(Text("gold", "(())"))
+    ('standard input', 'trees.mrg', 'gold')
     """
+    if isinstance(path, Text):
+        return path.name
     return "standard input" if str(path) == STREAM else str(path)
 
 
-def lines(path: str | Path) -> Iterator[str]:
-    """The lines of a text file, one at a time, their line ends kept.
+def lines(path: Readable) -> Iterator[str]:
+    r"""The lines of a text file, one at a time, their line ends kept.
 
     Only a line feed ends a line, so that columns and words are what the
     file's writer meant, whatever else Unicode calls a line separator.
+
+    >>> list(lines(Text("notes", "one\r\ntwo\x85")))
+    ['one\r\n', 'two\x85']
     """
+    if isinstance(path, Text):
+        yield from io.StringIO(path.text, newline="\n")
+        return
     with _reading(path) as stream:
         number = 0
         while True:
@@ -82,7 +106,7 @@ def lines(path: str | Path) -> Iterator[str]:
             yield _decode(raw, path, number)
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: Readable) -> str:
     """A whole text file."""
     return "".join(lines(path))
 

@@ -14,7 +14,7 @@ from typing import Any
 from cleft.discourse import Edu
 from cleft.errors import CleftError, LanguageWarning, ModelError, UsageError
 from cleft.given import LONGEST_SENTENCE, LONGEST_TOKEN, Given, Reading, finished, given_tokens
-from cleft.models import DEFAULT, builtin_models, builtin_path, known_names
+from cleft.models import DEFAULT, model_path
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
 from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
@@ -46,16 +46,7 @@ def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
     >>> print(sentence.syntax)  # doctest: +ELLIPSIS
     (S (NP (PRP She)) (VP (VBD slept) (SBAR ...
     """
-    named = isinstance(model, str) and model in builtin_models()
-    path = builtin_path(str(model)) if named else Path(model).expanduser()
-    if not path.exists():
-        raise ModelError(
-            "expected a model's directory, found nothing",
-            where=str(model),
-            hint=f"name a built-in model ({known_names()}) or a directory "
-            "that 'cleft export' wrote",
-        )
-    directory = ModelDirectory(path)
+    directory = ModelDirectory(model_path(model))
     directory.verify()
     return Parser(directory, threads=threads)
 

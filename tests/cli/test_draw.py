@@ -121,6 +121,7 @@ def test_records_without_a_tree_are_named(
         (["--diff", "a.mrg"], "expected two files, gold and predicted, found 1"),
         (["a.mrg", "--number", "0"], "counted from 1"),
         (["a.mrg", "-o", "tree.png"], "the ending '.png' tells no drawing"),
+        (["a.mrg", "--theme", "dark"], "--theme is for SVG and HTML"),
     ],
 )
 def test_wrong_use_is_told(words: list[str], message: str) -> None:

@@ -332,6 +332,8 @@ def test_trees_of_many_lines_are_paired_with_trees_of_one(run, gold, tmp_path):
         (["gold.mrg", "gold.mrg", "--metric", "rst"], "--metric is for discourse"),
         (["gold.mrg", "gold.mrg", "--task", "discourse"], "it has no discourse trees"),
         (["gold.mrg", "gold.mrg", "--bootstrap", "0"], "--bootstrap 0"),
+        (["gold.mrg", "gold.mrg", "--seed", "3"], "--seed is for resampling"),
+        (["x.dis", "x.dis", "--relations", "fine"], "--relations is for JSON Lines"),
         (["gold.mrg", "gold.mrg", "--evalb", "--bootstrap", "9"], "no place for --bootstrap"),
         (["gold.mrg", "gold.mrg", "--evalb", "--by-label"], "no place for --by-label"),
         (["both.jsonl", "both.jsonl", "--metric", "rst"], "and syntax is scored; add --task"),

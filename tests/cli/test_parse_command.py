@@ -420,6 +420,10 @@ def test_given_edus_are_kept(parse):
         (["--clean", "ptb"], "--clean is for trees in brackets"),
         (["--input", "brackets", "--keep-tags", "--task", "discourse"], "--keep-tags is about"),
         (["--edus", "--input", "brackets"], "--edus cannot be read from brackets"),
+        (["--format", "svg", "-o", "t.png"], "the ending '.png' is not that of svg"),
+        (["--format", "jsonl", "-o", "t.svg"], "name a file that ends in .jsonl"),
+        (["-o", "t.HTML"], "terminal is written, and the ending '.html'"),
+        (["--format", "rs3", "-o", "t.dis"], "'.dis' is not that of rs3"),
         (["--beam", "0"], "beam is 0"),
         (["--jobs", "0"], "jobs is 0"),
         (["--threads", "0"], "threads is 0"),
@@ -431,6 +435,16 @@ def test_wrong_use_is_one_line_and_exit_code_2(parse, arguments, message):
     code, out, err = parse("notes.txt", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [("html", "a.htm"), ("brackets", "a.ptb"), ("jsonl", "a.json"), ("terminal", "a"),
+     ("dis", "a.out")],
+)  # fmt: skip
+def test_endings_that_say_nothing_else_are_taken(parse, form, name):
+    assert parse("notes.txt", "--format", form, "-o", name)[0] == 0
+    assert Path(name).is_file()
 
 
 def test_segment_does_not_overwrite_its_input_either(path, capsys, tmp_path):

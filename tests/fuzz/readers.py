@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 from cleft import files as cleft_files
 from cleft.convert import convert
-from cleft.formats.brackets import read_brackets
+from cleft.formats.brackets import read_brackets, read_by_line
 from cleft.formats.cleaning import cleaning
 from cleft.formats.dis import read_dis
 from cleft.formats.jsonl import read_jsonl
 from cleft.formats.rs3 import read_rs3
 from cleft.formats.rsd import read_rsd
 from cleft.metrics.prm import read_prm
-from cleft.metrics.sources import bracket_entries
 from cleft.relations import load_classes
 from cleft.text.conllu import read_conllu
 from cleft.text.edus import edus_of_fields, edus_of_lines
@@ -170,7 +169,7 @@ def _document(read: Callable[[Path], Any], name: str) -> Callable[[Path], None]:
 
 
 def _entries(path: Path) -> None:
-    bracket_entries(list(cleft_files.lines(path)), "case")
+    read_by_line(path)
 
 
 def _edus(path: Path) -> None:

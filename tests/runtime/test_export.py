@@ -219,7 +219,9 @@ def test_the_command_exports_with_what_it_is_told(checkpoint, tmp_path, capsys):
 def test_the_command_wants_dev_trees_for_int8(checkpoint, tmp_path, capsys):
     assert main(["export", str(checkpoint), str(tmp_path / "m"), "--int8"]) == 2
     assert "--int8 needs dev trees" in capsys.readouterr().err
-    assert main(["export", str(checkpoint), str(tmp_path / "m"), "--dev", "poetry=x"]) == 2
+    assert (
+        main(["export", str(checkpoint), str(tmp_path / "m"), "--int8", "--dev", "poetry=x"]) == 2
+    )
     assert "expected TASK=FILE" in capsys.readouterr().err
     (tmp_path / "dev.mrg").write_text(GOLD)
     told = ["export", str(checkpoint), str(tmp_path / "m"), "--int8"]
@@ -227,6 +229,18 @@ def test_the_command_wants_dev_trees_for_int8(checkpoint, tmp_path, capsys):
     assert "--dev: expected dev trees of syntax and discourse, found syntax;" in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--dev", "syntax=dev.mrg"], "--dev is what --int8 is compared on"),
+        (["--clean", "spmrl"], "--clean is for the trees of --dev"),
+    ],
+)
+def test_options_that_would_be_passed_over_are_refused(tmp_path, capsys, options, told):
+    assert main(["export", "run", str(tmp_path / "m"), *options]) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_int8_models_are_smaller():

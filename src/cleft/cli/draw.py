@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,7 +54,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="write OUT.svg or OUT.html")
     parser.add_argument("--number", type=int, metavar="N", help="draw only the Nth tree, from 1")
-    parser.add_argument("--theme", choices=THEMES, default="auto", help="colours of SVG and HTML")
+    parser.add_argument("--theme", choices=THEMES, help="colours of SVG and HTML (default: auto)")
     parser.add_argument(
         "--width", type=int, metavar="W", help="columns of text, or pixels of SVG, to stay within"
     )
@@ -100,6 +101,11 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(
             f"--width {args.width}: expected at least 1", hint="leave it out for the usual width"
         )
+    if args.theme is not None and args.output is None:
+        raise UsageError(
+            "--theme is for SVG and HTML, and a terminal has its own colours",
+            hint="write a file with -o, or leave it out",
+        )
     if args.output is not None and _ending(args.output) not in (".svg", ".html", ".htm"):
         raise UsageError(
             f"the ending {_ending(args.output)!r} tells no drawing",
@@ -135,13 +141,11 @@ def _pairs(args: argparse.Namespace) -> Iterator[Shown | None]:
 
 def _read(path: str, args: argparse.Namespace) -> Iterator[Shown | None]:
     """The trees of a file in order (both of a record that has both); None for one without."""
-    from cleft.convert import read_records
-
     found = format_of(path, args.source_format)
     if found.name != "brackets" and args.clean != "none":
         raise UsageError(f"cleaning is for brackets, and this is {found.name}", where=path)
     clean = cleaning(args.clean) if found.name == "brackets" else None
-    for at, record in enumerate(read_records(path, found, clean), start=1):
+    for at, record in enumerate(found.records(path, clean=clean), start=1):
         text = record.fields.get("text")
         for tree in (record.syntax, record.discourse):
             if tree is not None:
@@ -175,16 +179,16 @@ def _print(shown: Iterator[Shown], width: int | None) -> None:
 def _rendered(shown: list[Shown], args: argparse.Namespace) -> str:
     from cleft.draw import Options, Section, html, svg
 
-    options = Options(theme=args.theme)
+    options = Options(theme=args.theme or "auto")
     if args.width is not None:
-        options = Options(theme=args.theme, width=args.width)
+        options = replace(options, width=args.width)
     if _ending(args.output) != ".svg":
         title = " and ".join(Path(path).name for path in args.files)
         sections = []
         for _, group in groupby(shown, lambda one: one.record):
             rows = list(group)
             sections.append(Section(trees=[row.tree for row in rows], text=rows[0].text))
-        return html(sections, Options(theme=args.theme, width=options.width, title=title))
+        return html(sections, replace(options, title=title))
     if len(shown) != 1:
         raise UsageError(
             f"expected one tree for an SVG file, found {len(shown)}",

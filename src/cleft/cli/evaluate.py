@@ -101,7 +101,7 @@ def add(commands: Any) -> None:
         help="95 %% intervals from N resampled sets; with --against also the number of "
         f"samples for its test (default there: 1000); at most {MOST_SAMPLES}",
     )
-    sure.add_argument("--seed", type=int, default=0, help="for all resampling (default: 0)")
+    sure.add_argument("--seed", type=int, help="for all resampling (default: 0)")
     parser.set_defaults(run=run)
 
 
@@ -163,8 +163,11 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             f"--bootstrap {args.bootstrap}", hint=f"give a number from 1 to {MOST_SAMPLES}"
         )
-    if args.seed < 0:
+    if args.seed is not None and args.seed < 0:
         raise UsageError(f"--seed {args.seed}", hint="give a number of at least 0")
+    if args.seed is not None and args.bootstrap is None and args.against is None:
+        raise UsageError("--seed is for resampling", hint="give --bootstrap or --against")
+    args.seed = args.seed or 0
     if args.genres is not None:
         args.genres = frozenset(name.strip() for name in args.genres.split(","))
     sources = _sources(args)
@@ -177,6 +180,8 @@ def run(args: argparse.Namespace) -> int:
         from cleft.cli.evaluate_discourse import evaluate_discourse
 
         _refuse(args, sources, "syntax", *SYNTAX_OPTIONS)
+        if args.relations and all(_format(source) not in ("", "jsonl") for source in sources):
+            raise UsageError("--relations is for JSON Lines, and these files give one name")
         code, lines = evaluate_discourse(args, sources)
     write(lines)
     return code
@@ -268,6 +273,11 @@ def _task(asked: str | None, sources: list[Any]) -> str:
             hint=_about_pipes(sources) or "compare like with like",
         )
     return "syntax" if "syntax" in common else "discourse"
+
+
+def _format(source: Any) -> str:
+    """The format of a file; empty for a model."""
+    return source.format.name if hasattr(source, "format") else ""
 
 
 def _refuse(args: argparse.Namespace, sources: list[Any], task: str, *options: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -23,7 +23,6 @@ from cleft.text import (
     Hyphens,
     Source,
     Token,
-    lines_of_text,
     read_conllu,
     read_jsonl_tokens,
     read_lines,
@@ -71,6 +70,11 @@ class Input:
     path: str | None = None
     text: str = ""
     guessed: bool = False
+
+    @property
+    def source(self) -> files.Readable:
+        """What a reader of files takes."""
+        return files.Text(self.name, self.text) if self.path is None else self.path
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -163,7 +167,7 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
 
 def _prose(each: Input) -> Iterator[str]:
     """The lines of raw text; fails where it begins as a file of trees does."""
-    lines, held = iter(_lines(each)), ""
+    lines, held = iter(files.lines(each.source)), ""
     for line in lines:
         held += line
         found = "conllu" if CONLLU.match(held) else begins_as(held)
@@ -320,13 +324,13 @@ class Sentences:
         if self.edus:
             return self._read_edus(each)
         if each.kind == "lines":
-            return read_lines(_lines(each), self.language, self.hyphens)
+            return read_lines(files.lines(each.source), self.language, self.hyphens)
         if each.kind == "tokens":
-            return read_tokens(_lines(each))
+            return read_tokens(files.lines(each.source))
         if each.kind == "brackets":
             return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
         if each.kind == "text":
-            lines = _prose(each) if each.guessed else _lines(each)
+            lines = _prose(each) if each.guessed else files.lines(each.source)
             return read_plain(lines, self.language, self.hyphens)
         assert each.path is not None
         return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
@@ -343,21 +347,17 @@ class Sentences:
             for source in read_jsonl_tokens(each.path):
                 yield replace(source, edus=edus_of_fields(source, each.name))
             return
-        lines = _prose(each) if each.guessed else _lines(each)
+        lines = _prose(each) if each.guessed else files.lines(each.source)
         tokenised = each.kind == "tokens"
         yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
 
 
-def _lines(each: Input) -> Iterable[str]:
-    return lines_of_text(each.text) if each.path is None else files.lines(each.path)
-
-
 def _words_of_trees(each: Input, clean: Cleaning | None, *, keep_tags: bool) -> Iterator[Source]:
     """The words of the trees of an input; a tree without a word keeps its place."""
-    from cleft.formats.brackets import parses_of_lines
     from cleft.formats.cleaning import clean_tree
 
-    for number, tree in enumerate(parses_of_lines(_lines(each), each.name), start=1):
+    for number, record in enumerate(FORMATS["brackets"].records(each.source), start=1):
+        tree = record.syntax
         if tree is not None and clean is not None:
             tree = clean_tree(tree, clean)
         words = [] if tree is None else tree.words()

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, TextIO
 from cleft import files
 from cleft.cli.parse_inputs import Input
 from cleft.errors import OutputError, UsageError
+from cleft.formats.registry import FORMATS
 
 if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree
     from cleft.parser import Sentence
     from cleft.tree import Tree
 
-__all__ = ["ENDINGS", "Destination", "done", "refuse_overwriting", "write_results"]
+__all__ = ["ENDINGS", "Destination", "done", "refuse_ending", "refuse_overwriting", "write_results"]
 
 ENDINGS = {
     "terminal": ".txt",
@@ -32,6 +33,20 @@ ENDINGS = {
 
 WHOLE = ("dis", "rs3", "svg", "html")
 """Formats of which nothing is written before all of it is there."""
+TOLD = {
+    **{name: found.endings for name, found in FORMATS.items()},
+    "jsonl": (*FORMATS["jsonl"].endings, ".json"),
+    "terminal": (".txt", ".text"),
+    "text": (".txt", ".text"),
+    "svg": (".svg",),
+    "html": (".html", ".htm"),
+    "markdown": (".md", ".markdown"),
+    "what cleft does not write": (
+        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps"),
+        *(".conllu", ".conll", ".csv", ".tsv"),
+    ),
+}
+"""The endings that tell a reader what a file holds."""
 
 Results = Iterator["Sentence"]
 
@@ -63,6 +78,7 @@ class Destination:
         for each in self.inputs:
             self._refuse_own(each)
         if not self.is_folder:
+            refuse_ending(self.output, self.form)
             return
         seen: dict[Path, str] = {}
         for each in self.inputs:
@@ -112,6 +128,24 @@ def done(output: str, *, whole: bool = False) -> str:
     if output != files.STREAM:
         return f"nothing written: {output} appears when it is complete"
     return "nothing written" if whole else "all on standard output"
+
+
+def refuse_ending(output: str | None, form: str) -> None:
+    """Fail where a file's name says that it holds something else than the format.
+
+    >>> refuse_ending("tree.png", "svg")
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: tree.png: svg is written, and the ending '.png' is not that of svg; \
+name a file that ends in .svg
+    """
+    ending = Path(str(output or "").removesuffix(".gz")).suffix.lower()
+    if ending not in TOLD[form] and any(ending in endings for endings in TOLD.values()):
+        raise UsageError(
+            f"{form} is written, and the ending {ending!r} is not that of {form}",
+            where=str(output),
+            hint=f"name a file that ends in {TOLD[form][0]}",
+        )
 
 
 def refuse_overwriting(target: Path, each: Input) -> None:

@@ -53,9 +53,10 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Segment all inputs and write what comes."""
     from cleft.cli.parse_inputs import Sentences, find_inputs
-    from cleft.cli.parse_outputs import done, refuse_overwriting
+    from cleft.cli.parse_outputs import done, refuse_ending, refuse_overwriting
     from cleft.cli.parse_results import Tally, grouped, parsed, watched
 
+    refuse_ending(args.output, args.format)
     inputs = find_inputs(args)
     for each in inputs:
         refuse_overwriting(Path(args.output), each)

@@ -12,7 +12,6 @@ import itertools
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from cleft import files
@@ -186,7 +185,7 @@ def _evidence_data(evidence: Evidence) -> dict[str, Any]:
 # ---------------------------------------------------------------- reading
 
 
-def read_jsonl(path: str | Path, relations: Relations = "coarse") -> Iterator[Record]:
+def read_jsonl(path: files.Readable, relations: Relations = "coarse") -> Iterator[Record]:
     """The records of a file, one at a time; blank lines are passed over.
 
     `relations` says which names to take from a corpus that gives both.

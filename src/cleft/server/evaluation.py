@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -10,15 +9,15 @@ from typing import Any, Literal
 from msgspec import UNSET
 
 from cleft.discourse import DiscourseTree
-from cleft.errors import CleftError, MetricError, Place
-from cleft.formats.jsonl import Record, parse_record
-from cleft.formats.rs3_read import document_from
-from cleft.formats.rs3_xml import parse as parse_rs3
+from cleft.errors import CleftError, MetricError
+from cleft.files import Text
+from cleft.formats import registry as formats
+from cleft.formats.jsonl import Record, Relations
 from cleft.metrics import export
 from cleft.metrics.evalb import score_syntax
 from cleft.metrics.parseval import DiscourseMetric, score_discourse
 from cleft.metrics.prm import parameters
-from cleft.metrics.sources import Relations, bracket_entries, pair_up
+from cleft.metrics.sources import pair_up
 from cleft.server.requests import EvaluateRequest, check
 from cleft.server.responses import RequestError
 
@@ -80,23 +79,13 @@ def _records(
     """The trees of a side; a list has the records of JSON Lines."""
     text = trees if isinstance(trees, str) else "\n".join(map(json.dumps, trees))
     name = request.format or _guessed_format(text)
-    if name == "brackets":
-        return [Record(syntax=tree) for tree in bracket_entries(io.StringIO(text), side)]
-    if name == "jsonl":
-        relations: Relations = request.relations or "coarse"
-        lines = enumerate(io.StringIO(text, newline="\n"), start=1)
-        return [
-            parse_record(line, Place(side, number), relations)
-            for number, line in lines
-            if line.strip()
-        ]
+    relations: Relations = request.relations or "coarse"
     try:
-        found = document_from(parse_rs3([text], side))
+        return formats.FORMATS[name].by_line(Text(side, text), relations)
     except UnicodeEncodeError as error:
         raise RequestError(
             422, "it holds half a surrogate pair", where=side, hint="send Unicode characters"
         ) from error
-    return [Record(discourse=tree) for tree in found.trees]
 
 
 def _guessed_format(text: str) -> str:

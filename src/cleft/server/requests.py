@@ -16,8 +16,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, inspect, structs
 from starlette.requests import Request
 
 from cleft.draw import Theme
+from cleft.formats.jsonl import Relations
 from cleft.metrics.parseval import DiscourseMetric
-from cleft.metrics.sources import Relations
 from cleft.search import SearchOptions
 from cleft.server.responses import RequestError
 

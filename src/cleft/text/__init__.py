@@ -4,7 +4,6 @@ from cleft.text.conllu import read_conllu
 from cleft.text.inputs import (
     Source,
     align,
-    lines_of_text,
     read_jsonl_tokens,
     read_lines,
     read_plain,
@@ -31,7 +30,6 @@ __all__ = [
     "align",
     "has_spaces",
     "language_remark",
-    "lines_of_text",
     "other_language",
     "paragraphs_of_lines",
     "penn_forms",

@@ -18,9 +18,8 @@ import numpy as np
 from cleft import files
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError
-from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import cleaning
-from cleft.formats.jsonl import read_jsonl
+from cleft.formats.registry import FORMATS
 from cleft.nn.config import NetworkConfig
 from cleft.nn.train.batches import Example
 from cleft.nn.train.recipe import DataConfig, set_name
@@ -56,16 +55,16 @@ def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[
 
 def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
     file, source = Path(path).expanduser(), set_name(path)
-    if get_task(task).labels == "spans" and ".jsonl" not in file.suffixes:
-        for tree in read_brackets(file, cleaning(config.clean)):
-            yield Sentence(words=tuple(tree.words()), tree=tree, source=source)
-        return
-    for number, record in enumerate(read_jsonl(file), start=1):
+    in_brackets = get_task(task).labels == "spans" and ".jsonl" not in file.suffixes
+    found = FORMATS["brackets" if in_brackets else "jsonl"]
+    clean = cleaning(config.clean) if in_brackets else None
+    records = found.records(file, clean=clean, relations="coarse")
+    for number, record in enumerate(records, start=1):
         genre = str(record.fields.get("genre", ""))
         if config.genres and genre not in config.genres:
             continue
-        found = record.trees.get(task)
-        if found is None:
+        tree = record.syntax if in_brackets else record.trees.get(task)
+        if tree is None:
             raise InputError(
                 f"expected a {task} tree in every record, found none in record {number}",
                 where=str(file),
@@ -77,7 +76,7 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
                 where=str(file),
                 hint="give 'tokens'",
             )
-        yield Sentence(words=tuple(record.tokens), tree=found, genre=genre, source=source)
+        yield Sentence(words=tuple(record.tokens), tree=tree, genre=genre, source=source)
 
 
 def make_vocabulary(
