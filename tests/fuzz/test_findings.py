@@ -88,7 +88,9 @@ def test_vectors_in_safetensors_are_read(tmp_path: Path) -> None:
 )
 def test_a_self_test_of_another_shape_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ModelError, match=r"self_test\."):
-        SelfTest.from_table({"tokens": ["a"], "log_probs": {}, **change})
+        SelfTest.from_table(
+            {"tokens": ["a"], "log_probs": {}, "discourse": [], **change}, ["discourse"]
+        )
 
 
 def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:

@@ -89,14 +89,15 @@ def test_scores_are_also_given_by_genre_where_the_data_name_it(tmp_path):
 
 def test_test_files_are_read_only_when_the_run_is_over(tmp_path, monkeypatch):
     seen = []
-    from cleft.formats import brackets
     from cleft.nn.train import data
 
-    def reading(path, *rest):
-        seen.append((Path(path).name, (tmp_path / "run.json").exists()))
-        return brackets.read_brackets(path, *rest)
+    read = data._read_file
 
-    monkeypatch.setattr(data, "read_brackets", reading)
+    def reading(task, path, config):
+        seen.append((Path(path).name, (tmp_path / "run.json").exists()))
+        return read(task, path, config)
+
+    monkeypatch.setattr(data, "_read_file", reading)
     train(tiny("syntax"), tmp_path)
     assert seen == [
         ("invented-train.mrg", False),
