@@ -15,7 +15,7 @@ from cleft.nn.evaluate import Outcome, evaluate
 from cleft.nn.recipe import Recipe, parse_recipe, read_recipe
 from cleft.nn.train import train
 from cleft.order import breadth_first
-from cleft.tasks import Derivation
+from cleft.tasks import SYNTAX, Derivation
 from tests.nn.conftest import ROOT, SMALL, Bench, NetworkConfig, invented
 
 QUICK = ["training.epochs=2", "training.dev_every=1"]
@@ -94,13 +94,13 @@ def test_scores_are_also_given_by_genre_where_the_data_name_it(tmp_path):
 def test_test_files_are_read_only_when_the_run_is_over(tmp_path, monkeypatch):
     seen = []
     from cleft.formats import brackets
-    from cleft.nn import data
 
     def reading(path, *rest):
         seen.append((Path(path).name, (tmp_path / "run.json").exists()))
-        return brackets.read_brackets(path, *rest)
+        return read_parses(path, *rest)
 
-    monkeypatch.setattr(data, "read_brackets", reading)
+    read_parses = brackets.read_parses
+    monkeypatch.setattr(brackets, "read_parses", reading)
     train(tiny("syntax"), tmp_path)
     assert seen == [
         ("invented-train.mrg", False),
@@ -155,7 +155,7 @@ def test_a_missing_test_file_stops_a_run_before_it_begins(tmp_path):
 
 
 def test_trees_less_probable_than_greedys_are_counted(both):
-    outcomes, _ = final.parse_sentences(both.scorer, "syntax", both.sentences["syntax"][:4])
+    outcomes, _ = final.parse_sentences(both.scorer, SYNTAX, both.sentences["syntax"][:4])
     greedy = outcomes[1]
     assert final._below(greedy, greedy) == 0
     worse = [None, *greedy.parses[1:]]

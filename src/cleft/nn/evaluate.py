@@ -9,18 +9,17 @@ import numpy as np
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import CleftError
-from cleft.metrics.evalb import score_syntax
-from cleft.metrics.parseval import MEASURES, score_discourse
-from cleft.metrics.prm import parameters
+from cleft.metrics.evaluate import Evaluation, Settings, Trees
+from cleft.metrics.evaluate import evaluate as evaluate_trees
+from cleft.metrics.prm import COLLINS, SETTINGS
 from cleft.nn.data import Sentence, task_of
-from cleft.nn.scorer import TorchEncoded, TorchScorer
+from cleft.nn.scorer import TorchScorer
+from cleft.scorer import Encoded, Scorer
 from cleft.search import Constraints, Parse, SearchOptions, Statistics, search
+from cleft.tasks import DiscourseTask, SyntaxTask
 from cleft.tree import Tree
 
-__all__ = ["MAIN", "Outcome", "evaluate", "parse_sentences", "score"]
-
-MAIN = {"syntax": "f1", "discourse": "relation"}
-"""The score of each task that a model is selected by."""
+__all__ = ["Outcome", "evaluate", "parse_sentences", "score"]
 
 BATCH_TOKENS = 2000
 
@@ -47,8 +46,8 @@ def _batches(sentences: Sequence[Sentence]) -> list[list[int]]:
 
 
 def parse_sentences(
-    scorer: TorchScorer,
-    task: str,
+    scorer: Scorer,
+    task: SyntaxTask | DiscourseTask,
     sentences: Sequence[Sentence],
     *,
     beams: Sequence[int] = (1,),
@@ -60,10 +59,6 @@ def parse_sentences(
     tag; what the part-of-speech head says is counted beside it. All searches
     use one encoding. With `given_edus` discourse trees have the gold EDUs.
     """
-    network = scorer.network
-    # Once here rather than at every step of the search; training sets its own mode.
-    network.eval()
-    kind = task_of(task, network.config)
     outcomes = {beam: Outcome(parses=[None] * len(sentences)) for beam in beams}
     right = total = 0
     for batch in _batches(sentences):
@@ -75,7 +70,7 @@ def parse_sentences(
             found = search(
                 scorer,
                 words,
-                kind,
+                task,
                 SearchOptions(beam=beam),
                 constraints=[_edus(gold) if given_edus else None for gold in golds],
                 tags=tags,
@@ -84,9 +79,8 @@ def parse_sentences(
             )
             for number, result in zip(batch, found, strict=True):
                 outcome.parses[number] = None if isinstance(result, CleftError) else result[0]
-        if task == "syntax":
-            matches, tokens = _count_tags(scorer, encoded, tags)
-            right, total = right + matches, total + tokens
+        matches, tokens = _count_tags(scorer, encoded, tags)
+        right, total = right + matches, total + tokens
     return outcomes, (right, total)
 
 
@@ -97,10 +91,10 @@ def _edus(gold: Tree | DiscourseTree) -> Constraints | None:
 
 
 def _count_tags(
-    scorer: TorchScorer, encoded: TorchEncoded, tags: Sequence[Sequence[str] | None]
+    scorer: Scorer, encoded: Encoded, tags: Sequence[Sequence[str] | None]
 ) -> tuple[int, int]:
-    """How many tags the model's head has right, of how many; (0, 0) without a head."""
-    guesses = scorer.tags(encoded)
+    """How many tags the model's head has right, of how many; (0, 0) without a head or tags."""
+    guesses = scorer.tags(encoded) if any(tags) else None
     if guesses is None:
         return 0, 0
     names = np.array(scorer.tag_names())[guesses.argmax(-1)]
@@ -110,30 +104,21 @@ def _count_tags(
 
 def score(
     task: str, sentences: Sequence[Sentence], parses: Sequence[Parse | None], *, metric: str
-) -> dict[str, float]:
-    """The scores of a task's parses, in per cent."""
+) -> Evaluation:
+    """The evaluation of a task's parses; trees were cleaned when they were read."""
     trees = [parse.tree if parse is not None else None for parse in parses]
-    if task == "syntax":
-        gold = [sentence.tree for sentence in sentences if isinstance(sentence.tree, Tree)]
-        predicted = [tree if isinstance(tree, Tree) else None for tree in trees]
-        syntax = score_syntax(gold, predicted, parameters(metric))
-        return {
-            "f1": syntax.f1,
-            "precision": syntax.precision,
-            "recall": syntax.recall,
-            "complete": syntax.complete,
-            "errors": float(syntax.errors + syntax.skipped),
-        }
-    golds = [s.tree for s in sentences if isinstance(s.tree, DiscourseTree)]
-    found = [tree if isinstance(tree, DiscourseTree) else None for tree in trees]
-    discourse = score_discourse(golds, found)
-    return {name: getattr(discourse, name).f1 for name in MEASURES}
+    settings = Settings(clean="none", parameters=SETTINGS.get(metric, COLLINS))
+    gold = Trees.of(task, [sentence.tree for sentence in sentences])
+    return evaluate_trees(task, gold, Trees.of(task, trees), settings)
 
 
 def evaluate(
     scorer: TorchScorer, task: str, sentences: Sequence[Sentence], *, metric: str, beam: int = 1
 ) -> dict[str, float]:
     """The scores of a task's sentences, in per cent; with a head for it, `tagging`."""
-    outcomes, (right, total) = parse_sentences(scorer, task, sentences, beams=[beam])
-    scores = score(task, sentences, outcomes[beam].parses, metric=metric)
+    # Once here rather than at every step of the search; training sets its own mode.
+    scorer.network.eval()
+    kind = task_of(task, scorer.network.config)
+    outcomes, (right, total) = parse_sentences(scorer, kind, sentences, beams=[beam])
+    scores = score(task, sentences, outcomes[beam].parses, metric=metric).values
     return {**scores, "tagging": 100 * right / total} if total else scores

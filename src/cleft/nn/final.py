@@ -15,9 +15,10 @@ from typing import Any
 import torch
 
 from cleft.errors import InputError
+from cleft.metrics.evaluate import MAIN
 from cleft.nn.checkpoint import load_model
-from cleft.nn.data import Sentence, file_hash, is_blank, read_sentences
-from cleft.nn.evaluate import MAIN, Outcome, parse_sentences, score
+from cleft.nn.data import Sentence, file_hash, is_blank, read_sentences, task_of
+from cleft.nn.evaluate import Outcome, parse_sentences, score
 from cleft.nn.recipe import DataConfig, Recipe, set_name
 from cleft.nn.scorer import TorchScorer
 
@@ -86,7 +87,7 @@ def final_scores(
         sentences = read_sentences(part.task, paths, config)
         if scorer is None:
             scorer = load_model(model)
-            scorer.network.to(device)
+            scorer.network.to(device).eval()
         # Discourse also with the gold EDUs, as in the literature.
         for given_edus in (False, True) if part.task == "discourse" else (False,):
             row = _score_set(scorer, recipe, part, sentences, given_edus)
@@ -109,11 +110,15 @@ def _score_set(
 ) -> dict[str, Any]:
     config, beams = recipe.data[part.task], sorted(set(recipe.training.final_beams))
     outcomes, (right, total) = parse_sentences(
-        scorer, part.task, sentences, beams=beams, given_edus=given_edus
+        scorer,
+        task_of(part.task, scorer.network.config),
+        sentences,
+        beams=beams,
+        given_edus=given_edus,
     )
     scores = {}
     for beam, outcome in outcomes.items():
-        found = score(part.task, sentences, outcome.parses, metric=config.metric)
+        found = score(part.task, sentences, outcome.parses, metric=config.metric).values
         cost = outcome.statistics.cost
         scores[str(beam)] = {
             **{name: round(value, 4) for name, value in found.items()},
@@ -149,7 +154,7 @@ def _by_genre(
     found = {}
     for genre, numbers in sorted(groups.items()):
         gold, parses = [sentences[n] for n in numbers], [outcome.parses[n] for n in numbers]
-        scores = score(task, gold, parses, metric=config.metric)
+        scores = score(task, gold, parses, metric=config.metric).values
         found[genre] = {name: round(value, 4) for name, value in scores.items()}
         found[genre]["sentences"] = len(numbers)
     return found

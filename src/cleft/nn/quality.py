@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cleft.discourse import DiscourseTree
-from cleft.errors import CleftError, ModelError, UsageError
-from cleft.metrics.evalb import score_syntax
-from cleft.metrics.parseval import score_discourse
+from cleft.errors import ModelError, UsageError
 from cleft.nn.data import Sentence, read_sentences
+from cleft.nn.evaluate import parse_sentences, score
 from cleft.nn.recipe import DataConfig
-from cleft.runtime.batches import plan
 from cleft.scorer import Scorer
-from cleft.search import search
 from cleft.tasks import DISCOURSE, DiscourseTask, SyntaxTask
-from cleft.tree import Tree
 
 __all__ = ["MOST_LOST", "Dev", "check_tasks", "dev_score", "dev_sentences", "refuse_loss"]
 
@@ -53,20 +48,8 @@ def check_tasks(dev: Dev, tasks: Sequence[str]) -> None:
 
 def dev_score(scorer: Scorer, task: SyntaxTask | DiscourseTask, dev: Sequence[Sentence]) -> float:
     """The F1 that counts, in per cent: brackets for syntax, relations for discourse."""
-    trees: list[Tree | DiscourseTree | None] = [None] * len(dev)
-    for batch in plan([len(sentence.words) for sentence in dev]):
-        words = [dev[number].words for number in batch]
-        golds = [dev[number].tree for number in batch]
-        tags = [gold.tags() if isinstance(gold, Tree) else None for gold in golds]
-        for number, result in zip(batch, search(scorer, words, task, tags=tags), strict=True):
-            trees[number] = None if isinstance(result, CleftError) else result[0].tree
-    if isinstance(task, SyntaxTask):
-        gold = [sentence.tree for sentence in dev if isinstance(sentence.tree, Tree)]
-        found = [tree if isinstance(tree, Tree) else None for tree in trees]
-        return score_syntax(gold, found).f1
-    relations = [s.tree for s in dev if isinstance(s.tree, DiscourseTree)]
-    parses = [tree if isinstance(tree, DiscourseTree) else None for tree in trees]
-    return score_discourse(relations, parses).relation.f1
+    outcomes, _ = parse_sentences(scorer, task, dev)
+    return score(task.name, dev, outcomes[1].parses, metric="collins").main
 
 
 def refuse_loss(

@@ -23,9 +23,10 @@ from lightning_fabric.utilities.exceptions import MisconfigurationException
 from torch import Tensor
 
 from cleft.errors import ModelError, RecipeError
+from cleft.metrics.evaluate import MAIN
 from cleft.nn.batches import collate, plan, portion, share, stable_seed
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
-from cleft.nn.evaluate import MAIN, evaluate
+from cleft.nn.evaluate import evaluate
 from cleft.nn.final import asked_for, check_test_files, final_scores
 from cleft.nn.network import Losses
 from cleft.nn.optimiser import Average, learning_rate_factor, make_optimiser

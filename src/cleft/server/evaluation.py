@@ -6,16 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast, get_args
 
-from cleft.discourse import DiscourseTree
-from cleft.errors import CleftError, MetricError
+from cleft.errors import CleftError
 from cleft.files import Text
-from cleft.formats import registry as formats
-from cleft.formats.jsonl import Record, Relations
-from cleft.metrics import export
-from cleft.metrics.evalb import score_syntax
-from cleft.metrics.parseval import DiscourseMetric, score_discourse
-from cleft.metrics.prm import SETTINGS, parameters
-from cleft.metrics.sources import pair_up
+from cleft.formats.cleaning import CLEANINGS
+from cleft.formats.jsonl import Relations
+from cleft.metrics.evaluate import Settings, Trees, common_task, read_trees
+from cleft.metrics.evaluate import evaluate as evaluate_trees
+from cleft.metrics.parseval import DiscourseMetric
+from cleft.metrics.prm import SETTINGS
 from cleft.server.asked import Keys
 from cleft.server.refusals import RequestError
 
@@ -25,6 +23,7 @@ FORMATS = ("brackets", "jsonl", "rs3")
 Task = Literal["syntax", "discourse"]
 OPTIONS: Mapping[str, Task] = {
     "prm": "syntax",
+    "clean": "syntax",
     "metric": "discourse",
     "gold_edus": "discourse",
     "relations": "discourse",
@@ -45,23 +44,22 @@ def evaluate(table: Any) -> dict[str, Any]:
     name = keys.choice("format", FORMATS, "") if "format" in keys.table else ""
     task = keys.choice("task", get_args(Task), "") if "task" in keys.table else ""
     given = keys.table.keys() & OPTIONS.keys()
-    prm = keys.choice("prm", tuple(SETTINGS), "collins")
-    metric = keys.choice("metric", get_args(DiscourseMetric), "rst")
-    gold_edus = keys.switch("gold_edus")
+    settings = Settings(
+        parameters=SETTINGS[keys.choice("prm", tuple(SETTINGS), "collins")],
+        clean=keys.choice("clean", tuple(CLEANINGS), "ptb"),
+        metric=cast(DiscourseMetric, keys.choice("metric", get_args(DiscourseMetric), "rst")),
+        gold_edus=keys.switch("gold_edus"),
+    )
     relations = keys.choice("relations", get_args(Relations), "coarse")
     keys.finish()
     try:
-        sides = [
-            _records(text, side, name or _guess(text), cast(Relations, relations))
+        gold, predicted = (
+            _trees(text, side, name or _guess(text), cast(Relations, relations))
             for side, text in zip(SIDES, texts, strict=True)
-        ]
-        scored = _task(task, sides)
+        )
+        scored = common_task(task or None, [gold, predicted])
         _refuse_others(given, scored)
-        if scored == "syntax":
-            one, two = ([record.syntax for record in side] for side in sides)
-            gold, predicted = pair_up(one, two, SIDES)
-            return export.syntax_data(score_syntax(gold, predicted, parameters(prm)))
-        return _discourse(sides, cast(DiscourseMetric, metric), gold_edus)
+        return evaluate_trees(scored, gold, predicted, settings).data()
     except RequestError:
         raise
     except CleftError as error:
@@ -94,43 +92,8 @@ def _guess(text: str) -> str:
     return {"{": "jsonl", "<": "rs3"}.get(text.lstrip()[:1], "brackets")
 
 
-def _records(text: str, side: str, name: str, relations: Relations) -> list[Record]:
+def _trees(text: str, side: str, name: str, relations: Relations) -> Trees:
     try:
-        return formats.FORMATS[name].by_line(Text(side, text), relations)
+        return read_trees(Text(side, text), name, relations)
     except UnicodeEncodeError as error:
         raise RequestError(422, "half a surrogate pair is no character", where=side) from error
-
-
-def _task(asked: str, sides: list[list[Record]]) -> str:
-    """The task that both sides have trees of."""
-    held = [
-        {task for task in get_args(Task) for record in side if getattr(record, task) is not None}
-        for side in sides
-    ]
-    for side, tasks in zip(SIDES, held, strict=True):
-        if not tasks or (asked and asked not in tasks):
-            what = f"{asked} tree".strip()
-            raise MetricError(f"it has no {what}", where=side, hint="give at least one")
-    if asked:
-        return asked
-    common = held[0] & held[1]
-    if not common:
-        raise MetricError("the sides hold trees of different tasks", hint="compare like with like")
-    return "syntax" if "syntax" in common else "discourse"
-
-
-def _discourse(
-    sides: list[list[Record]], metric: DiscourseMetric, gold_edus: bool
-) -> dict[str, Any]:
-    one, two = ([record.discourse for record in side] for side in sides)
-    gold, predicted = pair_up(one, two, SIDES)
-    known: list[DiscourseTree] = []
-    for number, tree in enumerate(gold, start=1):
-        if tree is None:
-            raise MetricError(
-                f"sentence {number} has no discourse tree",
-                where="gold",
-                hint="leave it out on both sides",
-            )
-        known.append(tree)
-    return export.discourse_data(score_discourse(known, predicted, metric, gold_edus))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from cleft.draw import Theme
+from cleft.formats.cleaning import CLEANINGS
 from cleft.formats.jsonl import Relations
 from cleft.metrics.parseval import DiscourseMetric
 from cleft.metrics.prm import SETTINGS
@@ -129,6 +130,7 @@ def _evaluate_request() -> Schema:
         "format": EVALUATED,
         "task": ("syntax", "discourse"),
         "prm": SETTINGS,
+        "clean": CLEANINGS,
         "metric": get_args(DiscourseMetric),
         "relations": get_args(Relations),
     }
