@@ -399,15 +399,15 @@ def test_json_lines_from_a_pipe_are_asked_for_by_name(run, discourse, gold, monk
     def piped():
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line)))
 
-    piped()
-    code, _, said = run(discourse[0], "-", "--relations", "fine")
-    assert code == 2
-    assert "different tasks" in said
-    assert "--format" in said
-    piped()
-    code, _, said = run(gold, "-", "--relations", "fine")
-    assert code == 2
-    assert "--relations is for discourse" in said
-    assert "--format" in said
+    for other in (discourse[0], gold):
+        piped()
+        code, _, said = run(other, "-", "--relations", "fine")
+        assert (code, said.count("\n")) == (2, 1)
+        assert said.startswith("cleft: standard input line 1")
+        assert "say with --format what standard input holds" in said
+    dis = b"( Root (leaf 1) (text _!rained_!) )\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(dis)))
+    code, _, said = run(discourse[0], "-")
+    assert (code, "different tasks" in said, "--format" in said) == (2, True, True)
     piped()
     assert run(discourse[0], "-", "--relations", "fine", "--format", "jsonl")[0] == 0

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from cleft.errors import MetricError
 from cleft.formats.brackets import read_by_line
 from cleft.metrics.evalb import score_syntax
-from cleft.metrics.evalb_layout import evalb_lines, stopped_lines
 from cleft.metrics.prm import COLLINS, NEW, SPMRL, Parameters, parse_prm, read_prm
+from cleft.metrics.report import evalb_lines, stopped_lines
 from cleft.tree import Tree
 from tests.metrics.plain_evalb import plain_score
 

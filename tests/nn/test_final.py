@@ -12,6 +12,7 @@ from cleft.nn.train import final
 from cleft.nn.train.evaluate import Outcome, evaluate
 from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe
 from cleft.nn.train.trainer import train
+from cleft.tasks import SYNTAX
 from tests.nn.conftest import ROOT, invented
 
 QUICK = ["training.epochs=2", "training.dev_every=1"]
@@ -152,7 +153,7 @@ def test_a_missing_test_file_stops_a_run_before_it_begins(tmp_path):
 
 
 def test_trees_less_probable_than_greedys_are_counted(both):
-    outcomes, _ = final.parse_sentences(both.scorer, "syntax", both.sentences["syntax"][:4])
+    outcomes, _ = final.parse_sentences(both.scorer, SYNTAX, both.sentences["syntax"][:4])
     greedy = outcomes[1]
     assert final._below(greedy, greedy) == 0
     worse = [None, *greedy.parses[1:]]

@@ -96,7 +96,7 @@ def test_both_tasks_are_learnt_by_one_encoder(tmp_path):
     scores = evaluate(scorer, "syntax", dev, metric="collins", beam=3)
     assert scores["f1"] > 20
     assert scores["errors"] == 0
-    outcomes, tags = parse_sentences(scorer, "discourse", invented("discourse", "dev"))
+    outcomes, tags = parse_sentences(scorer, DISCOURSE, invented("discourse", "dev"))
     assert len(outcomes[1].parses) == 5
     assert tags == (0, 0)
 

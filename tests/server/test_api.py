@@ -190,6 +190,13 @@ def test_scores_of_brackets(server: Running) -> None:
     assert named["short"]["cutoff"] == 70
 
 
+def test_trees_of_a_request_are_cleaned_unless_it_says_otherwise(server: Running) -> None:
+    body = {"gold": f"( {GOLD})".replace("(NP", "(NP-SBJ"), "predicted": GOLD}
+    scores = server.post("/v1/evaluate", body).json
+    assert (scores["f1"], scores["clean"]) == (100.0, "ptb")
+    assert server.post("/v1/evaluate", {**body, "clean": "none"}).json["recall"] < 100
+
+
 def test_parsed_trees_can_be_scored_at_once(server: Running) -> None:
     formats = server.post("/v1/parse", {"text": TEXT, "formats": ["jsonl", "rs3"]}).json["formats"]
     records = [json.loads(line) for line in formats["jsonl"].splitlines()]

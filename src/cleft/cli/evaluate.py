@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from cleft.errors import MetricError, UsageError
+from cleft.errors import UsageError
 from cleft.files import STREAM
-from cleft.formats.cleaning import CLEANINGS, cleaning
+from cleft.formats.cleaning import CLEANINGS
 from cleft.formats.registry import FORMATS
+
+if TYPE_CHECKING:
+    from cleft.metrics.breakdown import LabelScores
+    from cleft.metrics.evalb import SyntaxScores, Totals
+    from cleft.metrics.evaluate import Evaluation, Settings
+    from cleft.metrics.significance import Comparison, Interval
 
 EPILOG = """\
 The task follows from the files: brackets (.mrg .ptb .psd .parse .txt, or an
@@ -59,9 +65,16 @@ exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
 MOST_SAMPLES = 100_000
 """The most sets that are resampled: more tell nothing new, and take hours."""
 
-SYNTAX_OPTIONS = ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean")
-DISCOURSE_OPTIONS = ("metric", "edus", "gold_edus", "relations", "genres", "by_genre")
-MODEL_OPTIONS = ("beam", "jobs", "edus")
+SAMPLES = 1000
+"""The sets that a comparison resamples unless it is told otherwise."""
+
+OPTIONS = {
+    "syntax": ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean"),
+    "discourse": ("metric", "edus", "gold_edus", "relations", "genres", "by_genre"),
+}
+"""The options that only one task has."""
+BESIDE_EVALB = ("against", "bootstrap", "by_label", "by_length", "confusion")
+NAMES = {"f1": "F1"}
 
 
 def add(commands: Any) -> None:
@@ -159,6 +172,36 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, and print."""
+    from cleft.cli.evaluate_model import read_sides
+    from cleft.metrics.evalb import SyntaxScores
+    from cleft.metrics.evaluate import common_task, evaluate
+
+    _check(args)
+    gold, *others = sides = read_sides(args)
+    task = common_task(args.task, sides, _about_pipes(args) or "compare like with like")
+    _refuse_others(args, task, sides)
+    settings = _settings(args, task)
+    genres = gold.genres if args.genres or args.by_genre else []
+    places = _places(args.genres, genres, gold.name)
+    found = [evaluate(task, gold, side, settings, places) for side in others]
+    scores = found[0].scores
+    if isinstance(scores, SyntaxScores):
+        code = _compare_with_evalb(args, scores, settings.clean)
+        if args.evalb or code:
+            return code
+    chosen = genres if places is None else [genres[place] for place in places]
+    beside = _beside(args, found, chosen)
+    if args.json:
+        print(json.dumps(_data(args, found, others, beside), ensure_ascii=False, indent=2))
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _report(args, found, others, beside))
+    return 0
+
+
+# ---------------------------------------------------------------- what is asked for
+
+
+def _check(args: argparse.Namespace) -> None:
     if args.bootstrap is not None and not 1 <= args.bootstrap <= MOST_SAMPLES:
         raise UsageError(
             f"--bootstrap {args.bootstrap}", hint=f"give a number from 1 to {MOST_SAMPLES}"
@@ -167,30 +210,6 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--seed {args.seed}", hint="give a number of at least 0")
     if args.seed is not None and args.bootstrap is None and args.against is None:
         raise UsageError("--seed is for resampling", hint="give --bootstrap or --against")
-    args.seed = args.seed or 0
-    if args.genres is not None:
-        args.genres = frozenset(name.strip() for name in args.genres.split(","))
-    sources = _sources(args)
-    if _task(args.task, sources) == "syntax":
-        from cleft.cli.evaluate_syntax import evaluate_syntax
-
-        _refuse(args, sources, "discourse", *DISCOURSE_OPTIONS)
-        code, lines = evaluate_syntax(args, sources)
-    else:
-        from cleft.cli.evaluate_discourse import evaluate_discourse
-
-        _refuse(args, sources, "syntax", *SYNTAX_OPTIONS)
-        if args.relations and all(_format(source) not in ("", "jsonl") for source in sources):
-            raise UsageError("--relations is for JSON Lines, and these files give one name")
-        code, lines = evaluate_discourse(args, sources)
-    write(lines)
-    return code
-
-
-def _sources(args: argparse.Namespace) -> list[Any]:
-    """The sides to compare, gold first: files, and what models make of the gold one's words."""
-    from cleft.metrics.sources import Source
-
     if [args.gold, args.predicted, args.against].count(STREAM) > 1:
         raise UsageError("only one file can be standard input", hint="name the others")
     if args.model is not None and args.predicted is not None:
@@ -203,100 +222,202 @@ def _sources(args: argparse.Namespace) -> list[Any]:
             "there is nothing to compare the gold trees with",
             hint="name a file of predicted trees, or a model with --model",
         )
-    against_model = args.against is not None and _is_model(args.against)
-    if args.model is None and not against_model:
-        for name in MODEL_OPTIONS:
-            if getattr(args, name) is not None:
-                raise UsageError(f"--{name} is for parsing with a model", hint="give --model")
-    clean = cleaning(args.clean or "ptb")
-    names = [args.gold, args.predicted, None if against_model else args.against]
-    files = [
-        name and Source(name, args.format, args.relations or "coarse", clean) for name in names
-    ]
-    models = [None, args.model, args.against if against_model else None]
-    return [
-        file or _predictions(model, files[0], args)
-        for file, model in zip(files, models, strict=True)
-        if file or model
-    ]
-
-
-def _is_model(name: str) -> bool:
-    """Whether what is to be compared with is a model: a directory, or the name of one."""
-    from cleft.models import builtin_models
-
-    path = Path(name).expanduser()
-    return path.is_dir() or (name in builtin_models() and not path.exists())
-
-
-def _predictions(model: str, gold: Any, args: argparse.Namespace) -> Any:
-    from cleft.cli.evaluate_model import Predictions, check_gold
-
-    check_gold(gold)
-    args.beam = 1 if args.beam is None else args.beam
-    args.jobs = 1 if args.jobs is None else args.jobs
-    args.gold_edus = args.gold_edus or args.edus == "gold"
-    return Predictions(model, gold, args=args)
-
-
-def write(lines: Iterator[str]) -> None:
-    """Lines to standard output."""
-    sys.stdout.writelines(f"{line}\n" for line in lines)
-
-
-def as_json(data: dict[str, Any]) -> Iterator[str]:
-    """One JSON object as lines of text."""
-    yield json.dumps(data, ensure_ascii=False, indent=2)
-
-
-def _task(asked: str | None, sources: list[Any]) -> str:
-    """The task that all files have trees of."""
-    held = [source.tasks for source in sources]
-    common = frozenset({"syntax", "discourse"})
-    for tasks in held:
-        # A file of nothing but failed parses fits either task.
-        common &= tasks or common
-    if asked is not None:
-        for source, tasks in zip(sources, held, strict=True):
-            if tasks and asked not in tasks:
-                raise MetricError(
-                    f"it has no {asked} trees", where=source.name, hint="leave --task out"
-                )
-        return asked
-    if not common:
-        told = ", ".join(
-            f"{source.name} holds {' and '.join(sorted(tasks))}"
-            for source, tasks in zip(sources, held, strict=True)
-        )
-        raise MetricError(
-            f"the files are of different tasks: {told}",
-            hint=_about_pipes(sources) or "compare like with like",
-        )
-    return "syntax" if "syntax" in common else "discourse"
-
-
-def _format(source: Any) -> str:
-    """The format of a file; empty for a model."""
-    return source.format.name if hasattr(source, "format") else ""
-
-
-def _refuse(args: argparse.Namespace, sources: list[Any], task: str, *options: str) -> None:
-    """Fail on options that only the other task has."""
-    for name in options:
+    for name in BESIDE_EVALB if args.evalb else ():
         if getattr(args, name):
-            option = "--" + name.replace("_", "-")
-            if all(task in source.tasks for source in sources):
-                other = "syntax" if task == "discourse" else "discourse"
-                raise UsageError(
-                    f"{option} is for {task}, and {other} is scored", hint=f"add --task {task}"
-                )
             raise UsageError(
-                f"{option} is for {task}, but these files hold none of it",
-                hint="" if args.format else _about_pipes(sources),
+                f"EVALB's layout has no place for {_option(name)}", hint="leave --evalb out"
             )
 
 
-def _about_pipes(sources: list[Any]) -> str:
+def _refuse_others(args: argparse.Namespace, task: str, sides: Sequence[Any]) -> None:
+    """Fail on options that are for the other task, or for files of another kind."""
+    other = "discourse" if task == "syntax" else "syntax"
+    for name in OPTIONS[other]:
+        if not getattr(args, name):
+            continue
+        if all(other in side.tasks for side in sides):
+            raise UsageError(
+                f"{_option(name)} is for {other}, and {task} is scored", hint=f"add --task {other}"
+            )
+        raise UsageError(
+            f"{_option(name)} is for {other}, but these files hold none of it",
+            hint="" if args.format else _about_pipes(args),
+        )
+    formats = [getattr(side, "format", "") for side in sides]
+    if args.relations and "jsonl" not in formats:
+        raise UsageError("--relations is for JSON Lines, and these files give one name")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _about_pipes(args: argparse.Namespace) -> str:
     """A pipe has no ending: what comes through it is taken for brackets unless it is named."""
-    piped = any(getattr(source, "path", None) == STREAM for source in sources)
-    return "say with --format what standard input holds, for example jsonl" if piped else ""
+    from cleft.cli.evaluate_model import ABOUT_PIPES
+
+    return ABOUT_PIPES if STREAM in (args.gold, args.predicted, args.against) else ""
+
+
+def _settings(args: argparse.Namespace, task: str) -> Settings:
+    """How to compare; tells which lines of a parameter file mean nothing."""
+    from cleft.metrics.evaluate import Settings
+    from cleft.metrics.prm import COLLINS, parameters
+
+    found = COLLINS if args.prm is None else parameters(args.prm)
+    for remark in found.ignored:
+        print(f"cleft: ignored: {remark}", file=sys.stderr)
+    return Settings(
+        clean=args.clean or "ptb",
+        parameters=replace(found, dialect=args.dialect) if args.dialect else found,
+        metric=args.metric or "rst",
+        gold_edus=args.gold_edus or args.edus == "gold",
+    )
+
+
+def _places(asked: str | None, genres: list[str], where: str) -> list[int] | None:
+    """The places of the sentences of the genres asked for; None for all."""
+    if asked is None:
+        return None
+    wanted = {name.strip() for name in asked.split(",")}
+    unknown = wanted - set(genres)
+    if unknown:
+        raise UsageError(
+            f"no sentence is of the genre {', '.join(map(repr, sorted(unknown)))}",
+            where=where,
+            hint=f"its genres are {', '.join(sorted(set(genres)))}",
+        )
+    return [place for place, genre in enumerate(genres) if genre in wanted]
+
+
+# ---------------------------------------------------------------- what is printed
+
+
+def _compare_with_evalb(args: argparse.Namespace, scores: SyntaxScores, clean: str) -> int:
+    """Do as EVALB does where that is asked for; the exit code."""
+    from cleft.metrics.report import evalb_lines, stopped_lines
+
+    stopped = stopped_lines(scores)
+    if stopped is not None:
+        count = sum(row.status != 2 for row in scores.problems)
+        allowed = scores.parameters.max_error
+        what = f"{count} sentences whose words differ, more than EVALB's MAX_ERROR {allowed} allows"
+        then = ": stopped there" if args.stop else "; scored all the same"
+        print(f"cleft: {what}{then}", file=sys.stderr)
+    if stopped is not None and args.stop:
+        lines: Iterable[str] = stopped if args.evalb else ()
+    else:
+        lines = evalb_lines(scores) if args.evalb else ()
+        if args.evalb and clean != "none":
+            print(f"cleft: {_cleaned(clean)}", file=sys.stderr)
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 1 if stopped is not None and args.stop else 0
+
+
+def _cleaned(clean: str) -> str:
+    return f"all trees cleaned by {clean!r}; --clean none scores them as they stand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beside:
+    """What stands beside the scores, as far as it is asked for."""
+
+    lengths: dict[str, Totals]
+    labels: LabelScores | None
+    genres: dict[str, Evaluation]
+    intervals: dict[str, Interval]
+    tests: dict[str, Comparison]
+
+
+def _beside(args: argparse.Namespace, found: Sequence[Evaluation], genres: list[str]) -> _Beside:
+    from cleft.metrics.breakdown import by_length, label_scores
+    from cleft.metrics.evalb import SyntaxScores
+    from cleft.metrics.significance import bootstrap, compare
+
+    first, scores = found[0], found[0].scores
+    lengths: dict[str, Totals] = {}
+    labels = None
+    if isinstance(scores, SyntaxScores) and (args.by_length or args.by_label or args.confusion):
+        lengths = by_length(scores) if args.by_length else {}
+        if args.by_label or args.confusion:
+            labels = label_scores(first.gold, first.predicted, scores)
+    intervals, tests = {}, {}
+    seed, samples = args.seed or 0, args.bootstrap
+    if samples or args.against:
+        for name, rows in first.counts().items():
+            if samples:
+                intervals[name] = bootstrap(rows, samples, seed=seed)
+            for other in found[1:]:
+                tests[name] = compare(rows, other.counts()[name], samples or SAMPLES, seed=seed)
+    kinds = sorted(set(genres)) if args.by_genre else []
+    return _Beside(
+        lengths=lengths,
+        labels=labels,
+        genres={
+            kind: first.part([place for place, genre in enumerate(genres) if genre == kind])
+            for kind in kinds
+        },
+        intervals=intervals,
+        tests=tests,
+    )
+
+
+def _data(
+    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], beside: _Beside
+) -> dict[str, Any]:
+    from cleft.metrics import report
+
+    data = found[0].data()
+    if beside.lengths:
+        data["by_length"] = {n: report.totals_data(total) for n, total in beside.lengths.items()}
+    if beside.labels is not None and args.by_label:
+        data["by_label"] = report.label_data(beside.labels)
+    if beside.labels is not None and args.confusion:
+        data["confusion"] = [
+            {"gold": one, "predicted": two, "times": times}
+            for (one, two), times in beside.labels.confusions.items()
+        ]
+    if beside.genres:
+        data["by_genre"] = {name: part.data() for name, part in beside.genres.items()}
+    if beside.intervals:
+        data["interval"] = {n: report.interval_data(one) for n, one in beside.intervals.items()}
+    abouts = [{"model": side.about()} if hasattr(side, "about") else {} for side in sides]
+    if args.against:
+        data["against"] = {
+            **report.scores_data(found[1].scores),
+            "comparison": {n: report.comparison_data(one) for n, one in beside.tests.items()},
+            **abouts[1],
+        }
+    return data | abouts[0]
+
+
+def _report(
+    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], beside: _Beside
+) -> Iterator[str]:
+    from cleft.metrics import report
+
+    parts = [report.scores_report(found[0].scores)]
+    if found[0].task == "syntax" and found[0].settings.clean != "none":
+        parts.append(iter([_cleaned(found[0].settings.clean)]))
+    if beside.lengths:
+        parts.append(report.length_report(beside.lengths))
+    if beside.labels is not None and args.by_label:
+        parts.append(report.label_report(beside.labels))
+    if beside.labels is not None and args.confusion:
+        parts.append(report.confusion_report(beside.labels))
+    if beside.genres:
+        parts.append(report.genre_report({n: part.scores for n, part in beside.genres.items()}))
+    if beside.intervals:
+        named = {NAMES.get(name, name): one for name, one in beside.intervals.items()}
+        parts.append(report.interval_report(named))
+    if beside.tests:
+        values = {
+            NAMES.get(name, name): (found[0].values[name], found[1].values[name], one)
+            for name, one in beside.tests.items()
+        }
+        parts.append(report.comparison_report(args.against, values))
+    parts += [side.report() for side in sides if hasattr(side, "report")]
+    for number, lines in enumerate(parts):
+        if number:
+            yield ""
+        yield from lines

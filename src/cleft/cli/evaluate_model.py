@@ -1,139 +1,161 @@
-"""The part of `cleft evaluate` that parses: a model's trees of a gold file's words.
-
-What comes out is a source of trees like a file of predictions, so that scoring
-is the same for both.
-"""
+"""The sides that `cleft evaluate` compares: files, and models that parse the gold file's words."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cleft.cli.parse_inputs import source_of_words
-from cleft.discourse import DiscourseTree
-from cleft.errors import InputError, UsageError
+from cleft.errors import TreeFormatError, UsageError
+from cleft.files import STREAM
 from cleft.metrics.counts import percentage
-from cleft.metrics.sources import Source, every_tree
-from cleft.text import Source as TextSource
+from cleft.metrics.evaluate import Trees, read_trees
+from cleft.models import builtin_models
+from cleft.parser import load
 from cleft.tree import Tree, fold
 
 if TYPE_CHECKING:
+    from cleft.discourse import DiscourseTree
     from cleft.formats.jsonl import Record
-    from cleft.parser import Item, Sentence
+    from cleft.sentence import Sentence
+    from cleft.text import Source
 
-__all__ = ["Predictions", "about_model", "check_gold", "model_lines", "with_tags"]
+__all__ = ["Model", "read_sides", "with_tags"]
+
+OPTIONS = ("beam", "jobs", "edus")
+"""What is for models alone."""
+
+ABOUT_PIPES = "say with --format what standard input holds, for example jsonl"
 
 TOLD = 10  # sentences without a tree that are told before the rest is only counted
 
 
-class Predictions:
-    """A model's trees of the words of gold trees; they are parsed when asked for.
+def read_sides(args: argparse.Namespace) -> list[Any]:
+    """The sides to compare, gold first."""
+    against_model = args.against is not None and _is_model(args.against)
+    if args.model is None and not against_model:
+        for name in OPTIONS:
+            if getattr(args, name) is not None:
+                raise UsageError(f"--{name} is for parsing with a model", hint="give --model")
+    gold = _read(args.gold, args)
+    sides: list[Any] = [gold]
+    for name, is_model in (
+        (args.model or args.predicted, args.model is not None),
+        (args.against, against_model),
+    ):
+        if is_model:
+            edus = args.edus == "gold"
+            sides.append(Model(name, gold, beam=args.beam, jobs=args.jobs, gold_edus=edus))
+        elif name is not None:
+            sides.append(_read(name, args))
+    return sides
+
+
+def _read(path: str, args: argparse.Namespace) -> Trees:
+    try:
+        return read_trees(path, args.format, args.relations or "coarse")
+    except TreeFormatError as error:
+        if path != STREAM or args.format:
+            raise
+        # A pipe has no ending: what comes through it was taken for brackets.
+        raise TreeFormatError(error.problem, where=error.where, hint=ABOUT_PIPES) from error
+
+
+def _is_model(name: str) -> bool:
+    """Whether what is to be compared with is a model: a directory, or the name of one."""
+    path = Path(name).expanduser()
+    return path.is_dir() or (name in builtin_models() and not path.exists())
+
+
+class Model:
+    """A model that predicts trees of gold sentences (a `cleft.metrics.evaluate.Predictor`).
 
     Syntactic trees get the gold tags, as is usual for EVALB, which drops
     punctuation by its tag. How many of the model's own tags are right is
     counted beside it.
     """
 
-    def __init__(self, model: str, gold: Source, *, args: argparse.Namespace) -> None:
-        from cleft.parser import load
-
-        parser = load(model)
+    def __init__(
+        self,
+        model: str,
+        gold: Trees,
+        *,
+        beam: int | None = None,
+        jobs: int | None = None,
+        gold_edus: bool = False,
+    ) -> None:
+        if gold.format not in ("brackets", "jsonl"):
+            raise UsageError(
+                f"a model parses sentences, and {gold.format} files hold documents",
+                where=gold.name,
+                hint="extract the sentences first, with 'cleft sentences'",
+            )
         self.model = model
         self.name = f"model {model}"
-        self.tasks = frozenset(parser.manifest.tasks)
+        self.beam = 1 if beam is None else beam
+        self.jobs = 1 if jobs is None else jobs
+        self.gold_edus = gold_edus
         self.failed = 0
         self.right_tags = self.tags = 0
-        self._parser, self._gold, self._args = parser, gold, args
+        self._where = gold.name
+        self._parser = load(model)
+        self.tasks = frozenset(self._parser.manifest.tasks)
 
-    def syntax(self) -> list[Tree | None]:
-        """The model's constituency trees with gold tags."""
-        golds = every_tree(self._gold.syntax())
-        trees: list[Tree | None] = []
-        results = self._parsed("syntax", [gold.words() for gold in golds])
-        for number, (gold, result) in enumerate(zip(golds, results, strict=True), start=1):
-            found = result.syntax
+    def predict(self, task: str, gold: Sequence[Record]) -> Sequence[Tree | DiscourseTree | None]:
+        """A tree of each gold sentence, in order; what cannot be parsed is told."""
+        sources = [self._source(record) for record in gold]
+        results = self._parser.stream(sources, task=task, beam=self.beam, jobs=self.jobs)
+        trees: list[Tree | DiscourseTree | None] = []
+        for number, (record, result) in enumerate(zip(gold, results, strict=True), start=1):
+            found = result.syntax if task == "syntax" else result.discourse
             if found is None:
                 self._tell(number, result)
-            else:
-                self._count_tags(gold.tags(), found.tags())
-                found = with_tags(found, gold.tags())
+            elif isinstance(found, Tree):
+                assert record.syntax is not None
+                tags = record.syntax.tags()
+                self._count_tags(tags, found.tags())
+                found = with_tags(found, tags)
             trees.append(found)
-        self._tell_rest()
-        return trees
-
-    def discourse(self) -> list[DiscourseTree | None]:
-        """The model's discourse trees; those of genres left out are not made."""
-        numbers = self._wanted()
-        records = self._gold.records
-        for number in numbers:
-            if not records[number].tokens:
-                raise InputError(
-                    f"sentence {number + 1} has no tokens",
-                    where=self._gold.name,
-                    hint="a model needs the words: give 'tokens'",
-                )
-        given = [_source(records[number], self._args.edus) for number in numbers]
-        trees: list[DiscourseTree | None] = [None] * len(records)
-        for number, result in zip(numbers, self._parsed("discourse", given), strict=True):
-            trees[number] = result.discourse
-            if result.discourse is None:
-                self._tell(number + 1, result)
-        self._tell_rest()
+        if self.failed > TOLD:
+            print(f"cleft: no tree for {self.failed - TOLD} more sentences", file=sys.stderr)
         return trees
 
     def about(self) -> dict[str, Any]:
         """What the scores are of: the model, how it was run, its own tags."""
-        found: dict[str, Any] = {"name": self.model, "beam": self._args.beam}
-        found["failed"] = self.failed
+        found: dict[str, Any] = {"name": self.model, "beam": self.beam, "failed": self.failed}
         if self.tags:
             found["tagging"] = percentage(self.right_tags, self.tags)
         return found
 
-    def _wanted(self) -> list[int]:
-        numbers = range(len(self._gold.records))
-        if self._args.genres is None:
-            return list(numbers)
-        genres = self._gold.genres
-        return [number for number in numbers if genres[number] in self._args.genres]
+    def report(self) -> Iterator[str]:
+        """The same for people."""
+        yield f"Parsed by the model {self.model}, beam {self.beam}"
+        if self.tags:
+            share = percentage(self.right_tags, self.tags)
+            yield f"right of its own tags: {share:.2f} % (its trees have the gold ones)"
 
-    def _parsed(self, task: str, items: Sequence[Item]) -> Iterator[Sentence]:
-        """A result for each sentence, in order."""
-        args = self._args
-        return self._parser.stream(items, task=task, beam=args.beam, jobs=args.jobs)
+    def _source(self, record: Record) -> Source:
+        if not self.gold_edus or record.discourse is None:
+            return source_of_words(record.tokens)
+        return source_of_words(
+            record.tokens, edus=[edu.span.right for edu in record.discourse.edus]
+        )
 
     def _tell(self, number: int, result: Sentence) -> None:
         """Say why a sentence has no tree; a stream counts its sentences otherwise than we do."""
         self.failed += 1
         if self.failed <= TOLD:
             why = result.error.problem if result.error else "the model gave none"
-            where = f"{self._gold.name} sentence {number}"
+            where = f"{self._where} sentence {number}"
             print(f"cleft: {where}: no tree: {why}", file=sys.stderr)
-
-    def _tell_rest(self) -> None:
-        if self.failed > TOLD:
-            print(f"cleft: no tree for {self.failed - TOLD} more sentences", file=sys.stderr)
 
     def _count_tags(self, gold: list[str], found: list[str]) -> None:
         if self._parser.manifest.tags:
             self.tags += len(gold)
             self.right_tags += sum(a == b for a, b in zip(gold, found, strict=True))
-
-
-def about_model(source: object) -> dict[str, Any]:
-    """What JSON says of the model that made the trees; nothing for trees of a file."""
-    return {"model": source.about()} if isinstance(source, Predictions) else {}
-
-
-def model_lines(source: object) -> Iterator[str]:
-    """What a report says of the model that made the trees."""
-    if isinstance(source, Predictions):
-        about = source.about()
-        yield ""
-        yield f"Parsed by the model {about['name']}, beam {about['beam']}"
-        if "tagging" in about:
-            yield f"right of its own tags: {about['tagging']:.2f} % (its trees have the gold ones)"
 
 
 def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
@@ -148,20 +170,3 @@ def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
         lambda leaf: Tree(waiting.pop(), (), leaf.word),
         lambda node, children: Tree(node.label, children),
     )
-
-
-def check_gold(gold: Source) -> None:
-    """Fail unless a file holds sentences, which a model can parse."""
-    if gold.format.name not in ("brackets", "jsonl"):
-        raise UsageError(
-            f"a model parses sentences, and {gold.format.name} files hold documents",
-            where=gold.name,
-            hint="extract the sentences first, with 'cleft sentences'",
-        )
-
-
-def _source(record: Record, edus: str | None) -> TextSource:
-    """A sentence to be parsed, with its gold EDUs if those are to be used."""
-    assert record.discourse is not None
-    ends = [edu.span.right for edu in record.discourse.edus]
-    return source_of_words(record.tokens, edus=ends if edus == "gold" else None)

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cleft.errors import MetricError
-from cleft.metrics.bracketing import Bracket, Bracketing, Rules, bracketing
+from cleft.metrics.bracketing import Bracket, Bracketing, Rules, bracketing, mend
 from cleft.metrics.counts import percentage
 from cleft.metrics.prm import COLLINS, Parameters
-from cleft.metrics.quotes import mend
 from cleft.tree import Tree
 
 __all__ = ["SentenceScore", "SyntaxScores", "Totals", "score_syntax"]

@@ -1,27 +1,46 @@
-"""Scores for people: plain text in aligned columns."""
+"""Scores as people, programs and EVALB's readers want them: tables, JSON, EVALB's own layout."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from cleft.metrics.breakdown import LabelScores
-from cleft.metrics.evalb import SyntaxScores, Totals
+from cleft.metrics.evalb import ERROR, SKIPPED, SentenceScore, SyntaxScores, Totals
 from cleft.metrics.parseval import MEASURES, DiscourseScores
-from cleft.metrics.significance import Comparison, Interval
+
+if TYPE_CHECKING:
+    from cleft.metrics.breakdown import LabelScores
+    from cleft.metrics.counts import Counts
+    from cleft.metrics.significance import Comparison, Interval
 
 __all__ = [
+    "comparison_data",
     "comparison_report",
     "confusion_report",
-    "discourse_report",
+    "evalb_lines",
     "genre_report",
+    "interval_data",
     "interval_report",
+    "label_data",
     "label_report",
     "length_report",
-    "syntax_report",
+    "scores_data",
+    "scores_report",
+    "stopped_lines",
     "table",
+    "totals_data",
 ]
 
 SHOWN = 10  # problems listed before the rest is only counted
+RULE = "=" * 76
+HEAD = (
+    "  Sent.                        Matched  Bracket   Cross        Correct Tag",
+    " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy",
+    RULE,
+)
+
+
+# ---------------------------------------------------------------- tables
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -44,7 +63,14 @@ def _text(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-def syntax_report(scores: SyntaxScores) -> Iterator[str]:
+def scores_report(scores: SyntaxScores | DiscourseScores) -> Iterator[str]:
+    """The scores of a set of sentences."""
+    if isinstance(scores, SyntaxScores):
+        return _syntax_report(scores)
+    return _discourse_report(scores)
+
+
+def _syntax_report(scores: SyntaxScores) -> Iterator[str]:
     """The totals, and every kind of sentence that was not scored."""
     total, short = scores.total, scores.short
     yield (
@@ -115,7 +141,7 @@ def _label(label: str | None) -> str:
     return "(none)" if label is None else label or "(empty)"
 
 
-def discourse_report(scores: DiscourseScores) -> Iterator[str]:
+def _discourse_report(scores: DiscourseScores) -> Iterator[str]:
     """All measures of discourse trees."""
     kind = "RST Parseval" if scores.metric == "rst" else "original Parseval"
     edus = "gold EDUs" if scores.gold_edus else "end to end"
@@ -131,7 +157,7 @@ def discourse_report(scores: DiscourseScores) -> Iterator[str]:
     )
 
 
-def genre_report(parts: Mapping[str, DiscourseScores]) -> Iterator[str]:
+def genre_report(parts: Mapping[str, Any]) -> Iterator[str]:
     """F1 of each measure by genre."""
     yield from table(
         ["genre", "sentences", *MEASURES],
@@ -162,3 +188,183 @@ def comparison_report(
         interval = f"[{found.interval.low:+.2f}, {found.interval.high:+.2f}]"
         rows.append((name, one, two, f"{found.difference:+.2f}", interval, f"{found.p_value:.4f}"))
     yield from table(head, rows)
+
+
+# ---------------------------------------------------------------- JSON: percentages not rounded
+
+
+def totals_data(total: Totals) -> dict[str, Any]:
+    """The totals of a set of sentences."""
+    return {
+        "recall": total.recall,
+        "precision": total.precision,
+        "f1": total.f1,
+        "complete": total.complete,
+        "tagging": total.tagging,
+        "errors": total.errors,
+        "skipped": total.skipped,
+        "sentences": total.sentences,
+        "valid": total.valid,
+        "matched": total.matched,
+        "gold": total.gold,
+        "predicted": total.predicted,
+        "crossing": total.crossing,
+        "no_crossing": total.uncrossed,
+        "two_or_less_crossing": total.little_crossed,
+        "words": total.words,
+        "correct_tags": total.correct_tags,
+    }
+
+
+def scores_data(scores: SyntaxScores | DiscourseScores) -> dict[str, Any]:
+    """The scores of a set of sentences."""
+    if isinstance(scores, SyntaxScores):
+        return _syntax_data(scores)
+    return _discourse_data(scores)
+
+
+def _syntax_data(scores: SyntaxScores) -> dict[str, Any]:
+    """The scores of constituency trees.
+
+    `errors` is what EVALB calls so. The SPMRL variant does not call a sentence
+    of the wrong length an error; `mismatched` counts those too.
+    """
+    problems = [
+        {"sentence": row.number, "status": row.status, "problem": row.problem}
+        for row in scores.problems
+    ]
+    return {
+        "task": "syntax",
+        **totals_data(scores.total),
+        "mismatched": sum(row["status"] != 2 for row in problems),
+        "short": {"cutoff": scores.parameters.cutoff, **totals_data(scores.short)},
+        "problems": problems,
+    }
+
+
+def _counts_data(counts: Counts) -> dict[str, Any]:
+    """Counts with their percentages."""
+    return {
+        "precision": counts.precision,
+        "recall": counts.recall,
+        "f1": counts.f1,
+        "matched": counts.matched,
+        "gold": counts.gold,
+        "predicted": counts.predicted,
+    }
+
+
+def _discourse_data(scores: DiscourseScores) -> dict[str, Any]:
+    """The scores of discourse trees: F1 of each measure, and the detail."""
+    measures = {name: getattr(scores, name) for name in MEASURES}
+    return {
+        "task": "discourse",
+        "metric": scores.metric,
+        "gold_edus": scores.gold_edus,
+        **{name: counts.f1 for name, counts in measures.items()},
+        "sentences": len(scores.sentences),
+        "missing": scores.missing,
+        "detail": {name: _counts_data(counts) for name, counts in measures.items()},
+    }
+
+
+def label_data(found: LabelScores) -> dict[str, Any]:
+    """Counts by label."""
+    return {label: _counts_data(counts) for label, counts in found.labels.items()}
+
+
+def interval_data(interval: Interval) -> list[float]:
+    """An interval as [low, high]."""
+    return [interval.low, interval.high]
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """A comparison of two systems."""
+    return {
+        "difference": comparison.difference,
+        "interval": interval_data(comparison.interval),
+        "p_value": comparison.p_value,
+    }
+
+
+# ---------------------------------------------------------------- EVALB, character for character
+
+
+def evalb_lines(scores: SyntaxScores) -> Iterator[str]:
+    """The lines that EVALB prints, without their line ends.
+
+    >>> from cleft import Tree
+    >>> from cleft.metrics.evalb import score_syntax
+    >>> tree = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
+    >>> list(evalb_lines(score_syntax([tree], [tree])))[3]
+    '   1    2    0  100.00 100.00     3      3    3      0      2     2   100.00'
+    """
+    yield from HEAD
+    for row in scores.sentences:
+        yield _row_line(row)
+    yield RULE
+    yield _total_line(scores.total)
+    yield "=== Summary ==="
+    yield ""
+    yield "-- All --"
+    yield from _summary(scores.total)
+    yield ""
+    yield f"-- len<={scores.parameters.cutoff} --"
+    yield from _summary(scores.short)
+
+
+def stopped_lines(scores: SyntaxScores) -> list[str] | None:
+    """What EVALB has printed when it gives up over too many errors; None if it does not.
+
+    It gives up at the second error beyond MAX_ERROR, without a summary.
+    """
+    rows, count = scores.sentences, 0
+    for index, row in enumerate(rows):
+        # The variant prints its row before it counts the error, and counts
+        # none if it goes on to score the sentence a second time.
+        again = index + 1 < len(rows) and rows[index + 1].number == row.number
+        if row.status == SKIPPED or not row.problem or again:
+            continue
+        if count > scores.parameters.max_error:
+            shown = index if row.status == ERROR else index + 1
+            return [*HEAD, *map(_row_line, rows[:shown])]
+        count += 1
+    return None
+
+
+def _row_line(row: SentenceScore) -> str:
+    """The line of one sentence."""
+    return (
+        f"{row.number:4d}  {row.length:3d}    {row.status:d}  "
+        f"{row.recall:6.2f} {row.precision:6.2f}   "
+        f"{row.matched:3d}    {row.gold:3d}  {row.predicted:3d}    {row.crossing:3d}   "
+        f"{row.words:4d}  {row.correct_tags:4d}   {row.tagging:6.2f}"
+    )
+
+
+def _total_line(total: Totals) -> str:
+    brackets = ""
+    if total.gold and total.predicted:
+        brackets = (
+            f"                {total.recall:6.2f} {total.precision:6.2f} "
+            f"{total.matched:6d} {total.gold:5d} {total.predicted:5d}  "
+            f"{total.crossing_brackets:5d}"
+        )
+    return f"{brackets}  {total.words:5d} {total.correct_tags:5d}   {total.tagging:6.2f}"
+
+
+def _summary(total: Totals) -> Iterator[str]:
+    yield f"Number of sentence        = {total.sentences:6d}"
+    yield f"Number of Error sentence  = {total.errors:6d}"
+    yield f"Number of Skip  sentence  = {total.skipped:6d}"
+    yield f"Number of Valid sentence  = {total.valid:6d}"
+    yield f"Bracketing Recall         = {total.recall:6.2f}"
+    yield f"Bracketing Precision      = {total.precision:6.2f}"
+    # EVALB divides 0 by 0 here, and this is what C prints for it.
+    mean = f"{total.f1:6.2f}" if total.matched else "  -nan"
+    yield f"Bracketing FMeasure       = {mean}"
+    yield f"Complete match            = {total.complete:6.2f}"
+    yield f"Average crossing          = {total.crossing:6.2f}"
+    yield f"No crossing               = {total.uncrossed:6.2f}"
+    yield f"2 or less crossing        = {total.little_crossed:6.2f}"
+    yield f"Tagging accuracy          = {total.tagging:6.2f}"

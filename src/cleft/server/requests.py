@@ -116,6 +116,7 @@ class EvaluateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     format: Literal["brackets", "jsonl", "rs3"] | UnsetType = UNSET
     task: Literal["syntax", "discourse"] | UnsetType = UNSET
     prm: Literal["collins", "new", "spmrl"] | UnsetType = UNSET
+    clean: Literal["ptb", "spmrl", "keyaki", "none"] | UnsetType = UNSET
     metric: DiscourseMetric | UnsetType = UNSET
     gold_edus: bool | UnsetType = UNSET
     relations: Relations | UnsetType = UNSET

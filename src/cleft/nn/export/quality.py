@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cleft.errors import CleftError, ModelError, UsageError
+from cleft.errors import ModelError, UsageError
 from cleft.nn.train.data import Sentence, read_sentences
+from cleft.nn.train.evaluate import parse_sentences, score
 from cleft.nn.train.recipe import DataConfig
 from cleft.runtime import Manifest
-from cleft.runtime.batches import plan
-from cleft.search import search
 from cleft.search.scorer import Scorer
 from cleft.tasks import Task, task_names
 
@@ -49,14 +48,8 @@ def check_tasks(dev: Dev, tasks: Sequence[str]) -> None:
 
 def dev_score(scorer: Scorer, task: Task[Any], dev: Sequence[Sentence], metric: str) -> float:
     """The score that a model is selected by, in per cent."""
-    trees: list[Any] = [None] * len(dev)
-    for batch in plan([len(sentence.words) for sentence in dev]):
-        words = [dev[number].words for number in batch]
-        golds = [dev[number].tree for number in batch]
-        tags = [None if task.tags is None else task.tags(gold) for gold in golds]
-        for number, result in zip(batch, search(scorer, words, task, tags=tags), strict=True):
-            trees[number] = None if isinstance(result, CleftError) else result[0].tree
-    return task.score([sentence.tree for sentence in dev], trees, metric)[task.main]
+    outcomes, _ = parse_sentences(scorer, task, dev)
+    return score(task.name, dev, outcomes[1].parses, metric=metric).main
 
 
 def refuse_loss(

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from cleft.errors import CleftError
-from cleft.nn.scorer import TorchEncoded, TorchScorer
+from cleft.metrics.evaluate import Evaluation, Settings, Trees
+from cleft.metrics.evaluate import evaluate as evaluate_trees
+from cleft.metrics.prm import COLLINS, SETTINGS
+from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.data import Sentence
 from cleft.search import Constraints, Parse, SearchOptions, Statistics, search
-from cleft.tasks import get_task
+from cleft.search.scorer import Encoded, Scorer
+from cleft.tasks import Task
 
 __all__ = ["Outcome", "evaluate", "parse_sentences", "score"]
 
@@ -40,8 +45,8 @@ def _batches(sentences: Sequence[Sentence]) -> list[list[int]]:
 
 
 def parse_sentences(
-    scorer: TorchScorer,
-    task: str,
+    scorer: Scorer,
+    task: Task[Any],
     sentences: Sequence[Sentence],
     *,
     beams: Sequence[int] = (1,),
@@ -53,25 +58,21 @@ def parse_sentences(
     tag; what the part-of-speech head says is counted beside it. All searches
     use one encoding. With `given_edus` discourse trees have the gold EDUs.
     """
-    network = scorer.network
-    # Once here rather than at every step of the search; training sets its own mode.
-    network.eval()
-    kind = network.config.task(task)
     outcomes = {beam: Outcome(parses=[None] * len(sentences)) for beam in beams}
     right = total = 0
     for batch in _batches(sentences):
         words = [sentences[number].words for number in batch]
         golds = [sentences[number].tree for number in batch]
-        tags = [None if kind.tags is None else kind.tags(gold) for gold in golds]
+        tags = [None if task.tags is None else task.tags(gold) for gold in golds]
         encoded = scorer.encode(words)
         for beam, outcome in outcomes.items():
             found = search(
                 scorer,
                 words,
-                kind,
+                task,
                 SearchOptions(beam=beam),
                 constraints=[
-                    Constraints(edus=kind.leaf_ends(gold)) if given_edus else None for gold in golds
+                    Constraints(edus=task.leaf_ends(gold)) if given_edus else None for gold in golds
                 ],
                 tags=tags,
                 encoded=encoded,
@@ -79,17 +80,16 @@ def parse_sentences(
             )
             for number, result in zip(batch, found, strict=True):
                 outcome.parses[number] = None if isinstance(result, CleftError) else result[0]
-        if kind.tags is not None:
-            matches, tokens = _count_tags(scorer, encoded, tags)
-            right, total = right + matches, total + tokens
+        matches, tokens = _count_tags(scorer, encoded, tags)
+        right, total = right + matches, total + tokens
     return outcomes, (right, total)
 
 
 def _count_tags(
-    scorer: TorchScorer, encoded: TorchEncoded, tags: Sequence[Sequence[str] | None]
+    scorer: Scorer, encoded: Encoded, tags: Sequence[Sequence[str] | None]
 ) -> tuple[int, int]:
-    """How many tags the model's head has right, of how many; (0, 0) without a head."""
-    guesses = scorer.tags(encoded)
+    """How many tags the model's head has right, of how many; (0, 0) without a head or tags."""
+    guesses = scorer.tags(encoded) if any(tags) else None
     if guesses is None:
         return 0, 0
     names = np.array(scorer.tag_names())[guesses.argmax(-1)]
@@ -99,16 +99,21 @@ def _count_tags(
 
 def score(
     task: str, sentences: Sequence[Sentence], parses: Sequence[Parse | None], *, metric: str
-) -> dict[str, float]:
-    """The scores of a task's parses, in per cent."""
+) -> Evaluation:
+    """The evaluation of a task's parses; trees were cleaned when they were read."""
     trees = [parse.tree if parse is not None else None for parse in parses]
-    return get_task(task).score([sentence.tree for sentence in sentences], trees, metric)
+    settings = Settings(clean="none", parameters=SETTINGS.get(metric, COLLINS))
+    gold = Trees.of(task, [sentence.tree for sentence in sentences])
+    return evaluate_trees(task, gold, Trees.of(task, trees), settings)
 
 
 def evaluate(
     scorer: TorchScorer, task: str, sentences: Sequence[Sentence], *, metric: str, beam: int = 1
 ) -> dict[str, float]:
     """The scores of a task's sentences, in per cent; with a head for it, `tagging`."""
-    outcomes, (right, total) = parse_sentences(scorer, task, sentences, beams=[beam])
-    scores = score(task, sentences, outcomes[beam].parses, metric=metric)
+    # Once here rather than at every step of the search; training sets its own mode.
+    scorer.network.eval()
+    kind = scorer.network.config.task(task)
+    outcomes, (right, total) = parse_sentences(scorer, kind, sentences, beams=[beam])
+    scores = score(task, sentences, outcomes[beam].parses, metric=metric).values
     return {**scores, "tagging": 100 * right / total} if total else scores

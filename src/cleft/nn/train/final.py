@@ -88,7 +88,7 @@ def final_scores(
         sentences = read_sentences(part.task, paths, config)
         if scorer is None:
             scorer = load_model(model)
-            scorer.network.to(device)
+            scorer.network.to(device).eval()
         # Where spans may be left whole, also with the gold leaves, as in the literature.
         for given_edus in (False, True) if get_task(part.task).stops else (False,):
             row = _score_set(scorer, recipe, part, sentences, given_edus)
@@ -111,11 +111,15 @@ def _score_set(
 ) -> dict[str, Any]:
     config, beams = recipe.data[part.task], sorted(set(recipe.training.final_beams))
     outcomes, (right, total) = parse_sentences(
-        scorer, part.task, sentences, beams=beams, given_edus=given_edus
+        scorer,
+        scorer.network.config.task(part.task),
+        sentences,
+        beams=beams,
+        given_edus=given_edus,
     )
     scores = {}
     for beam, outcome in outcomes.items():
-        found = score(part.task, sentences, outcome.parses, metric=config.metric)
+        found = score(part.task, sentences, outcome.parses, metric=config.metric).values
         cost = outcome.statistics.cost
         scores[str(beam)] = {
             **{name: round(value, 4) for name, value in found.items()},
@@ -151,7 +155,7 @@ def _by_genre(
     found = {}
     for genre, numbers in sorted(groups.items()):
         gold, parses = [sentences[n] for n in numbers], [outcome.parses[n] for n in numbers]
-        scores = score(task, gold, parses, metric=config.metric)
+        scores = score(task, gold, parses, metric=config.metric).values
         found[genre] = {name: round(value, 4) for name, value in scores.items()}
         found[genre]["sentences"] = len(numbers)
     return found

@@ -1,4 +1,4 @@
-"""Files of trees: what pairs with what."""
+"""The one evaluation: what pairs with what, and what is done to trees before they are scored."""
 
 import tempfile
 
@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import CleftError, InputError, MetricError, TreeFormatError
+from cleft.files import Text
 from cleft.formats.brackets import FOREST, read_by_line
 from cleft.formats.jsonl import Record, format_record
 from cleft.metrics.bracketing import Rules, bracketing
 from cleft.metrics.evalb import score_syntax
+from cleft.metrics.evaluate import Settings, Trees, common_task, evaluate, pair_up, read_trees
 from cleft.metrics.prm import COLLINS, Parameters
-from cleft.metrics.sources import Source, pair_up
 from cleft.tree import Tree
 from tests.metrics.test_parseval import GOLD
 
@@ -116,17 +117,79 @@ def test_a_forest_pairs_tree_by_tree_where_the_counts_differ():
     assert pair_up([Tree(FOREST, [ONE, TWO])], [ONE, TWO], NAMES) == ([ONE, TWO], [ONE, TWO])
 
 
-def test_the_ending_tells_the_task(tmp_path):
-    assert Source("x.mrg").tasks == Source("x").tasks == Source("-").tasks == {"syntax"}
-    assert Source("x.rs4").tasks == Source("x", "dis").tasks == {"discourse"}
-    path = tmp_path / "x.jsonl"
-    for record, tasks in (
-        (Record(syntax=ONE), {"syntax"}),
-        (Record(discourse=GOLD, tokens=("a",) * 16), {"discourse"}),
-        (Record(syntax=ONE, discourse=None, error="too long"), {"syntax"}),
-        (Record(tokens=("a",), error="too long"), set()),
+def test_the_ending_tells_the_format_and_the_trees_the_task(tmp_path):
+    for name, text, tasks in (
+        ("x.mrg", f"{ONE}\n", {"syntax"}),
+        ("x", f"{ONE}\n", {"syntax"}),
+        ("x.dis", "( Root (leaf 1) (text _!It rained_!) )\n", {"discourse"}),
+        ("a.jsonl", format_record(Record(syntax=ONE)), {"syntax"}),
+        ("b.jsonl", format_record(Record(discourse=GOLD, tokens=("a",) * 16)), {"discourse"}),
+        ("c.jsonl", format_record(Record(syntax=ONE, error="too long")), {"syntax"}),
+        ("d.jsonl", format_record(Record(tokens=("a",), error="too long")), set()),
     ):
-        path.write_text(format_record(record) + "\n")
-        assert Source(path).tasks == tasks
+        path = tmp_path / name
+        path.write_text(text)
+        assert read_trees(path).tasks == tasks
+        assert read_trees(Text(name, text)).tasks == tasks
+    assert read_trees(tmp_path / "x", "brackets").format == "brackets"
     with pytest.raises(InputError, match="found a directory"):
-        Source(tmp_path)
+        read_trees(tmp_path)
+
+
+def test_the_task_is_one_that_all_sides_have():
+    syntax, discourse = Trees.of("syntax", [ONE]), Trees.of("discourse", [GOLD])
+    both = Trees(name="both", records=[Record(syntax=ONE), Record(discourse=GOLD)])
+    failed = Trees(name="failed", records=[Record(tokens=("a",), error="too long")])
+    assert common_task(None, [both, both]) == "syntax"
+    assert common_task(None, [both, discourse, failed]) == "discourse"
+    assert common_task("discourse", [both, discourse]) == "discourse"
+    with pytest.raises(MetricError, match="different tasks"):
+        common_task(None, [syntax, discourse])
+    with pytest.raises(MetricError, match="it has no discourse trees"):
+        common_task("discourse", [both, syntax])
+
+
+class Echo:
+    """A model that gives back the gold trees, and none of the last."""
+
+    name, tasks = "echo", frozenset({"syntax", "discourse"})
+
+    def predict(self, task, gold):
+        self.asked = [record.tokens for record in gold]
+        return [*[getattr(record, task) for record in gold[:-1]], None]
+
+
+def test_a_model_is_given_the_cleaned_sentences_that_are_to_be_scored():
+    text = (
+        "( (S-X (NN rain) (VBD fell) (-NONE- *)))\n\n( (-NONE- 0))\n(NP (NN rain)) (NP (NN hail))\n"
+    )
+    model = Echo()
+    found = evaluate("syntax", read_trees(Text("gold", text)), model)
+    assert model.asked == [("rain", "fell"), ("rain",), ("hail",)]
+    assert (found.values["recall"], found.scores.skipped) == (100, 1)
+    records = [Record(discourse=GOLD, tokens=tuple(f"w{n}" for n in range(16)))] * 3
+    gold = Trees(name="gold", records=records)
+    found = evaluate("discourse", gold, model, Settings(gold_edus=True), places=[0, 2])
+    assert len(model.asked) == 2
+    assert (found.scores.missing, found.main) == (1, pytest.approx(200 / 3))
+    assert found.part([0]).main == 100
+    bare = Trees(name="gold", records=[records[0], Record(discourse=GOLD)])
+    object.__setattr__(bare.records[1], "tokens", ())
+    with pytest.raises(InputError, match="gold: sentence 2 has no tokens"):
+        evaluate("discourse", bare, model)
+
+
+def test_sentences_are_chosen_on_both_sides_of_files_of_one_length():
+    gold = Trees.of("syntax", [ONE, TWO, ONE], "gold")
+    found = evaluate("syntax", gold, Trees.of("syntax", [None, TWO, ONE], "p"), places=[1, 2])
+    assert (found.main, found.scores.skipped) == (100, 0)
+    with pytest.raises(MetricError, match="3 trees in gold, 1 in p"):
+        evaluate("syntax", gold, Trees.of("syntax", [TWO], "p"), places=[1])
+
+
+def test_gold_trees_must_be_there():
+    nothing = Trees.of("syntax", [None, None], "gold")
+    with pytest.raises(MetricError, match="gold: it has no syntax trees"):
+        evaluate("syntax", nothing, nothing)
+    with pytest.raises(MetricError, match="gold: sentence 1 has no discourse tree"):
+        evaluate("discourse", nothing, nothing)

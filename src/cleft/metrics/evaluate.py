@@ -1,0 +1,377 @@
+"""The one evaluation: gold trees against predicted ones.
+
+Both sides are read, cleaned alike, paired and scored; where a model predicts,
+it is given the gold sentences. The command line, training, the test of an
+exported model and the server differ only in where their trees come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from cleft import files
+from cleft.discourse import DiscourseTree
+from cleft.errors import InputError, MetricError, UsageError
+from cleft.formats.brackets import FOREST
+from cleft.formats.cleaning import Cleaning, clean_tree, cleaning
+from cleft.formats.jsonl import Record, Relations
+from cleft.formats.registry import format_of
+from cleft.metrics.evalb import SyntaxScores, score_syntax
+from cleft.metrics.parseval import MEASURES, DiscourseMetric, DiscourseScores, score_discourse
+from cleft.metrics.prm import COLLINS, Parameters
+from cleft.tree import Tree
+
+if TYPE_CHECKING:
+    from cleft.metrics.significance import Rows
+
+__all__ = [
+    "MAIN",
+    "Evaluation",
+    "Predictor",
+    "Settings",
+    "Trees",
+    "common_task",
+    "evaluate",
+    "pair_up",
+    "read_trees",
+]
+
+T = TypeVar("T", Tree, DiscourseTree)
+AnyTree = Tree | DiscourseTree
+
+MAIN = {"syntax": "f1", "discourse": "relation"}
+"""The score of each task that a model is selected by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How trees are compared.
+
+    `clean` names what is taken off the constituency trees of both sides
+    (`cleft.formats.cleaning`); `parameters` are EVALB's. For discourse,
+    `metric` says which Parseval, `gold_edus` that predicted trees have the
+    gold EDUs.
+    """
+
+    clean: str = "ptb"
+    parameters: Parameters = COLLINS
+    metric: DiscourseMetric = "rst"
+    gold_edus: bool = False
+
+
+# ---------------------------------------------------------------- the two sides
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """The trees of one side, a record for each sentence; `name` is how messages call them.
+
+    `format` is that of their file, empty for trees of no file.
+
+    >>> Trees.of("syntax", [Tree.from_brackets("(NP (NN rain))"), None]).tasks
+    frozenset({'syntax'})
+    """
+
+    name: str
+    records: Sequence[Record]
+    format: str = ""
+
+    @classmethod
+    def of(cls, task: str, trees: Sequence[AnyTree | None], name: str = "trees") -> Trees:
+        """Trees that are at hand, None for one that is missing."""
+        return cls(name=name, records=[Record(**{task: tree}) for tree in trees])  # type: ignore[arg-type]
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks that there are trees of."""
+        return frozenset(
+            task
+            for task in MAIN
+            if any(getattr(record, task) is not None for record in self.records)
+        )
+
+    @property
+    def genres(self) -> list[str]:
+        """The genre of each sentence, as the key `genre` of JSON Lines tells it."""
+        if self.format != "jsonl":
+            raise UsageError(
+                "only JSON Lines tell the genre of a sentence",
+                where=self.name,
+                hint="leave the options for genres out",
+            )
+        found = [record.fields.get("genre") for record in self.records]
+        for number, genre in enumerate(found, start=1):
+            if not isinstance(genre, str):
+                raise MetricError(
+                    f"expected a name as 'genre' of sentence {number}, found {genre!r}",
+                    where=self.name,
+                    hint="give every line a genre, or leave the options for genres out",
+                )
+        return [str(genre) for genre in found]
+
+
+def read_trees(
+    source: files.Readable, format_name: str | None = None, relations: Relations = "coarse"
+) -> Trees:
+    """The trees of a file, or of a text; an ending that tells no format is taken for brackets.
+
+    `relations` says which names to take from JSON Lines that give both.
+
+    >>> read_trees(files.Text("gold", "(NP (NN rain))")).format
+    'brackets'
+    """
+    name = files.source_name(source)
+    if not isinstance(source, files.Text) and Path(source).is_dir():
+        raise InputError("expected a file, found a directory", where=name, hint="name a file in it")
+    found = format_of(source, format_name, default="brackets")
+    return Trees(name=name, records=found.by_line(source, relations), format=found.name)
+
+
+class Predictor(Protocol):
+    """Something that parses: a side whose trees are made when they are needed."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        ...
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks that it can make trees of."""
+        ...
+
+    def predict(self, task: str, gold: Sequence[Record]) -> Sequence[AnyTree | None]:
+        """A tree of each gold sentence's tokens, in order; None where there is none."""
+        ...
+
+
+def common_task(
+    asked: str | None, sides: Sequence[Trees | Predictor], hint: str = "compare like with like"
+) -> str:
+    """The task that all sides have trees of; syntax where they have both.
+
+    `hint` is what to do if there is none.
+    """
+    common = frozenset(MAIN)
+    for side in sides:
+        # A file of nothing but failed parses fits either task.
+        if asked is not None and side.tasks and asked not in side.tasks:
+            raise MetricError(
+                f"it has no {asked} trees", where=side.name, hint="ask for no task, or for another"
+            )
+        common &= side.tasks or common
+    if asked is not None:
+        return asked
+    if not common:
+        told = ", ".join(f"{side.name} holds {' and '.join(sorted(side.tasks))}" for side in sides)
+        raise MetricError(f"the sides are of different tasks: {told}", hint=hint)
+    return next(task for task in MAIN if task in common)
+
+
+# ---------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """The trees that were compared, in pairs, and their scores."""
+
+    task: str
+    settings: Settings
+    gold: Sequence[Any]
+    predicted: Sequence[Any]
+    scores: SyntaxScores | DiscourseScores
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The scores by name, in per cent; `errors` is how many sentences have none."""
+        found = self.scores
+        if isinstance(found, DiscourseScores):
+            return {name: getattr(found, name).f1 for name in MEASURES}
+        names = ("f1", "precision", "recall", "complete")
+        return {
+            **{name: getattr(found, name) for name in names},
+            "errors": float(found.errors + found.skipped),
+        }
+
+    @property
+    def main(self) -> float:
+        """The score that a model is selected by."""
+        return self.values[MAIN[self.task]]
+
+    def data(self) -> dict[str, Any]:
+        """The scores as plain data for JSON."""
+        from cleft.metrics.report import scores_data
+
+        found = scores_data(self.scores)
+        return found | {"clean": self.settings.clean} if self.task == "syntax" else found
+
+    def counts(self) -> dict[str, Rows]:
+        """The counts of each sentence by measure, to tell how sure its F1 is."""
+        from cleft.metrics.significance import count_rows
+
+        names = MEASURES if isinstance(self.scores, DiscourseScores) else ("f1",)
+        return {name: count_rows(self.scores, name) for name in names}
+
+    def part(self, places: Sequence[int]) -> Evaluation:
+        """The same of some sentences alone."""
+        gold = [self.gold[place] for place in places]
+        predicted = [self.predicted[place] for place in places]
+        return _scored(self.task, gold, predicted, self.settings)
+
+
+def evaluate(
+    task: str,
+    gold: Trees,
+    predicted: Trees | Predictor,
+    settings: Settings | None = None,
+    places: Sequence[int] | None = None,
+) -> Evaluation:
+    """Score predicted trees against gold ones; `places` are the gold sentences to score, or all.
+
+    >>> gold = read_trees(files.Text("gold", "( (S (NP-SBJ (PRP She)) (VP (VBD slept))))"))
+    >>> predicted = read_trees(files.Text("predicted", "(S (NP (PRP She)) (VBD slept))"))
+    >>> found = evaluate("syntax", gold, predicted)
+    >>> round(found.main, 2), found.scores.precision
+    (80.0, 100.0)
+    """
+    settings = settings or Settings()
+    names = (gold.name, predicted.name)
+    if places is not None and isinstance(predicted, Trees):
+        if len(gold.records) != len(predicted.records):
+            raise _other_counts(len(gold.records), len(predicted.records), names)
+        predicted = replace(predicted, records=[predicted.records[place] for place in places])
+    pairs = _syntax_pairs if task == "syntax" else _discourse_pairs
+    every = range(len(gold.records)) if places is None else places
+    one, two = pairs(gold, predicted, settings, every)
+    return _scored(task, one, two, settings)
+
+
+def _scored(
+    task: str, gold: Sequence[Any], predicted: Sequence[Any], settings: Settings
+) -> Evaluation:
+    scores: SyntaxScores | DiscourseScores
+    if task == "syntax":
+        scores = score_syntax(gold, predicted, settings.parameters)
+    else:
+        scores = score_discourse(gold, predicted, settings.metric, settings.gold_edus)
+    return Evaluation(task=task, settings=settings, gold=gold, predicted=predicted, scores=scores)
+
+
+def _syntax_pairs(
+    gold: Trees, predicted: Trees | Predictor, settings: Settings, places: Sequence[int]
+) -> tuple[Sequence[Tree | None], Sequence[Any]]:
+    clean = _cleaner(cleaning(settings.clean))
+    wanted = [clean(gold.records[place].syntax) for place in places]
+    if not any(wanted):
+        raise MetricError("it has no syntax trees", where=gold.name, hint="give at least one")
+    if not isinstance(predicted, Trees):
+        trees = every_tree(wanted)
+        return trees, predicted.predict("syntax", [Record(syntax=tree) for tree in trees])
+    found = [clean(record.syntax) for record in predicted.records]
+    one, two = pair_up(wanted, found, (gold.name, predicted.name))
+    if settings.clean == "none":
+        return one, two
+    # EVALB would count a sentence that neither side has a word of as skipped.
+    pairs = [(left, right) for left, right in zip(one, two, strict=True) if left or right]
+    return [left for left, _ in pairs], [right for _, right in pairs]
+
+
+def _cleaner(clean: Cleaning | None) -> Callable[[Tree | None], Tree | None]:
+    """What cleans a tree, the trees of a forest one by one; None where no word is left."""
+
+    def cleaned(tree: Tree | None) -> Tree | None:
+        if clean is None or tree is None:
+            return tree
+        if tree.label != FOREST:
+            return clean_tree(tree, clean)
+        kept = [found for one in tree.children if (found := clean_tree(one, clean)) is not None]
+        return Tree(FOREST, kept) if kept else None
+
+    return cleaned
+
+
+def _discourse_pairs(
+    gold: Trees, predicted: Trees | Predictor, settings: Settings, places: Sequence[int]
+) -> tuple[Sequence[DiscourseTree], Sequence[Any]]:
+    wanted = []
+    for place in places:
+        tree = gold.records[place].discourse
+        if tree is None:
+            raise MetricError(
+                f"sentence {place + 1} has no discourse tree",
+                where=gold.name,
+                hint="leave it out on both sides",
+            )
+        wanted.append(tree)
+    if not isinstance(predicted, Trees):
+        sentences = [_with_words(gold, place) for place in places]
+        return wanted, predicted.predict("discourse", sentences)
+    found = [record.discourse for record in predicted.records]
+    return wanted, pair_up(wanted, found, (gold.name, predicted.name))[1]
+
+
+def _with_words(gold: Trees, place: int) -> Record:
+    record = gold.records[place]
+    if not record.tokens:
+        raise InputError(
+            f"sentence {place + 1} has no tokens",
+            where=gold.name,
+            hint="a model needs the words: give 'tokens'",
+        )
+    return replace(record, syntax=None)
+
+
+# ---------------------------------------------------------------- pairing
+
+
+def pair_up(
+    gold: Sequence[T | None], predicted: Sequence[T | None], names: tuple[str, str]
+) -> tuple[list[T | None], list[T | None]]:
+    """Both sides at the same length, or an error that names both counts.
+
+    Where they differ, blank lines at a file's end go; and if both have the
+    same number of trees, one of them none missing, it is trees that pair.
+
+    >>> tree = Tree.from_brackets("(NP (NN rain))")
+    >>> one, two = pair_up([tree, None], [tree], ("gold", "predicted"))
+    >>> len(one), len(two)
+    (1, 1)
+    """
+    one, two = list(gold), list(predicted)
+    if len(one) == len(two):
+        return one, two
+    while one and one[-1] is None:
+        one.pop()
+    while two and two[-1] is None:
+        two.pop()
+    if len(one) == len(two):
+        return one, two
+    trees = every_tree(one), every_tree(two)
+    if len(trees[0]) == len(trees[1]) and not (None in one and None in two):
+        return list(trees[0]), list(trees[1])
+    raise _other_counts(len(gold), len(predicted), names)
+
+
+def _other_counts(gold: int, predicted: int, names: tuple[str, str]) -> MetricError:
+    return MetricError(
+        f"{gold} trees in {names[0]}, {predicted} in {names[1]}",
+        hint="predict one tree for each gold one, a blank line where there is none",
+    )
+
+
+def every_tree(entries: Sequence[T | None]) -> list[T]:
+    """All trees that there are, those of a forest one by one.
+
+    >>> every_tree([None, Tree.from_brackets("(NP (NN rain))")])
+    [Tree.from_brackets('(NP (NN rain))')]
+    """
+    found: list[T] = []
+    for tree in entries:
+        if isinstance(tree, Tree) and tree.label == FOREST:
+            found.extend(tree.children)
+        elif tree is not None:
+            found.append(tree)
+    return found
