@@ -64,8 +64,9 @@ class Task(Generic[AnyTree]):
     - `stops`: whether a span of several units may be left whole, as one leaf
     - `labels`: whether `spans` carry the labels, or `splits`
     - `derive`, `build`: from a tree to its decisions, and back
-    - `score`: the scores in per cent of gold and predicted trees by a metric of `metrics`;
-      a model is selected by the score called `main`
+    - `score`: the scores of gold and predicted trees by the settings of `cleft.metrics.evaluate`,
+      with `values` in per cent; a model is selected by the value called `main`, and `metrics` are
+      what a recipe may name
     - `tags`: the parts of speech of a tree, where the task has them
     - `units`: what is split, `tokens` or `sentences`
 
@@ -77,7 +78,7 @@ class Task(Generic[AnyTree]):
     labels: Literal["spans", "splits"]
     derive: Callable[[AnyTree], Derivation]
     build: Callable[..., AnyTree]
-    score: Callable[[Sequence[AnyTree], Sequence[AnyTree | None], str], dict[str, float]]
+    score: Callable[[Sequence[AnyTree], Sequence[AnyTree | None], Any], Any]
     main: str
     metrics: tuple[str, ...]
     stops: bool = False
@@ -341,29 +342,18 @@ def _syntax(branching: Branching, dummy: Dummy) -> Task[Tree]:
     )
 
 
-def _score_syntax(
-    gold: Sequence[Tree], predicted: Sequence[Tree | None], metric: str
-) -> dict[str, float]:
+def _score_syntax(gold: Sequence[Tree], predicted: Sequence[Tree | None], settings: Any) -> Any:
     from cleft.metrics.evalb import score_syntax
-    from cleft.metrics.prm import parameters
 
-    found = score_syntax(gold, predicted, parameters(metric))
-    return {
-        "f1": found.f1,
-        "precision": found.precision,
-        "recall": found.recall,
-        "complete": found.complete,
-        "errors": float(found.errors + found.skipped),
-    }
+    return score_syntax(gold, predicted, settings.parameters)
 
 
 def _score_discourse(
-    gold: Sequence[DiscourseTree], predicted: Sequence[DiscourseTree | None], metric: str
-) -> dict[str, float]:
-    from cleft.metrics.parseval import MEASURES, score_discourse
+    gold: Sequence[DiscourseTree], predicted: Sequence[DiscourseTree | None], settings: Any
+) -> Any:
+    from cleft.metrics.parseval import score_discourse
 
-    found = score_discourse(gold, predicted)
-    return {name: getattr(found, name).f1 for name in MEASURES}
+    return score_discourse(gold, predicted, settings.metric, settings.gold_edus)
 
 
 SYNTAX: Task[Tree] = _syntax("right", "one")

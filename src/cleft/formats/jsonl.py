@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TextIO
 
 from cleft import files
@@ -22,7 +22,7 @@ from cleft.formats.rst import text_tokens
 from cleft.formats.shapes import as_list, as_object, as_row, as_span, as_strings, load_json
 from cleft.formats.writing import dump_json
 from cleft.span import Span, Split
-from cleft.tasks import DISCOURSE, Derivation
+from cleft.tasks import DISCOURSE, Derivation, task_names
 from cleft.tree import Evidence, Tree
 
 __all__ = [
@@ -33,20 +33,21 @@ __all__ = [
     "parse_record",
     "read_jsonl",
     "syntax_data",
+    "tree_data",
     "write_jsonl",
 ]
 
 VERSION = 1
-OURS = ("cleft", "tokens", "syntax", "discourse", "error")
+OURS = ("cleft", "tokens", "error")
 THEIRS = ("tokens", "edus", "splits", "splits_fine", "tree")
 
 Relations = Literal["coarse", "fine"]
 """Which relation names to take where a corpus gives both."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Record:
-    """One line: a sentence with its trees, or with the error that stands in their place.
+    """One line: a sentence with its trees by task, or with the error that stands in their place.
 
     `fields` holds whatever else the line has (a document's name, the raw text)
     and is written back as it is. `left_out` tells what of the line was not taken.
@@ -56,45 +57,68 @@ class Record:
     (('the', 'cat'), 'syntax')
     """
 
-    tokens: tuple[str, ...] = ()
-    syntax: Tree | None = None
-    discourse: DiscourseTree | None = None
-    error: str | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    left_out: str = ""
+    tokens: tuple[str, ...]
+    trees: Mapping[str, Tree | DiscourseTree]
+    error: str | None
+    fields: Mapping[str, Any]
+    left_out: str
 
-    def __post_init__(self) -> None:
-        if not self.tokens:
-            object.__setattr__(self, "tokens", _tokens_of(self.syntax, self.discourse))
+    def __init__(
+        self,
+        *,
+        tokens: tuple[str, ...] = (),
+        trees: Mapping[str, Tree | DiscourseTree] | None = None,
+        syntax: Tree | None = None,
+        discourse: DiscourseTree | None = None,
+        error: str | None = None,
+        fields: Mapping[str, Any] | None = None,
+        left_out: str = "",
+    ) -> None:
+        """Make a record; `syntax` and `discourse` are trees of these tasks."""
+        named = {"syntax": syntax, "discourse": discourse, **(trees or {})}
+        known = {task: tree for task, tree in named.items() if tree is not None}
+        put = object.__setattr__
+        put(self, "tokens", tokens or _tokens_of(known.values()))
+        put(self, "trees", known)
+        put(self, "error", error)
+        put(self, "fields", {} if fields is None else fields)
+        put(self, "left_out", left_out)
 
     @property
-    def trees(self) -> dict[str, Tree | DiscourseTree]:
-        """The trees that are there, by task."""
-        both = {"syntax": self.syntax, "discourse": self.discourse}
-        return {task: tree for task, tree in both.items() if tree is not None}
+    def syntax(self) -> Tree | None:
+        """The syntactic tree."""
+        tree = self.trees.get("syntax")
+        return tree if isinstance(tree, Tree) else None
+
+    @property
+    def discourse(self) -> DiscourseTree | None:
+        """The discourse tree."""
+        tree = self.trees.get("discourse")
+        return tree if isinstance(tree, DiscourseTree) else None
 
     @property
     def task(self) -> str | None:
-        """`syntax`, `discourse`, `both`, or None where there is no tree."""
-        if self.syntax is not None and self.discourse is not None:
+        """The task of the only tree, `both` where there are several, or None without a tree."""
+        if len(self.trees) > 1:
             return "both"
-        if self.syntax is not None:
-            return "syntax"
-        return "discourse" if self.discourse is not None else None
+        return next(iter(self.trees), None)
 
     @property
     def tree(self) -> Tree | DiscourseTree | None:
-        """The tree; the syntactic one where there are both."""
-        return self.syntax if self.syntax is not None else self.discourse
+        """The tree; the syntactic one where there are several."""
+        return next(iter(self.trees.values()), None)
 
 
-def _tokens_of(syntax: Tree | None, discourse: DiscourseTree | None) -> tuple[str, ...]:
-    if syntax is not None:
-        return tuple(syntax.words())
-    if discourse is None:
-        return ()
+def _tokens_of(trees: Iterable[Tree | DiscourseTree]) -> tuple[str, ...]:
+    """The words of the first tree that has them."""
+    return next(filter(None, map(_words_of, trees)), ())
+
+
+def _words_of(tree: Tree | DiscourseTree) -> tuple[str, ...]:
+    if isinstance(tree, Tree):
+        return tuple(tree.words())
     words: list[str] = []
-    for edu in discourse.edus:
+    for edu in tree.edus:
         parts = text_tokens(edu.text)
         if len(parts) != edu.span.width:
             return ()
@@ -118,10 +142,8 @@ def format_record(record: Record) -> str:
     {"cleft": 1, "tokens": ["rain"], "syntax": {"tags": ["NN"], "nodes": [["NP", 0, 1]]}}
     """
     data: dict[str, Any] = {"cleft": VERSION, "tokens": list(record.tokens)}
-    if record.syntax is not None:
-        data["syntax"] = syntax_data(record.syntax)
-    if record.discourse is not None:
-        data["discourse"] = discourse_data(record.discourse, record.tokens)
+    for task, tree in record.trees.items():
+        data[task] = tree_data(tree, record.tokens)
     if record.error is not None:
         data["error"] = record.error
     for key, value in record.fields.items():
@@ -235,19 +257,29 @@ def _ours(data: dict[str, Any]) -> Record:
             hint="it was written by another release of cleft; convert it there or update",
         )
     tokens = as_strings(data.get("tokens", []), "tokens")
-    syntax, discourse = data.get("syntax"), data.get("discourse")
     error = data.get("error")
     if error is not None and not isinstance(error, str):
         raise FormatError(f"'error': expected a string, found {reprlib.repr(error)}")
     return Record(
         tokens=tokens,
-        syntax=None if syntax is None else _read_syntax(as_object(syntax, "syntax"), tokens),
-        discourse=None
-        if discourse is None
-        else _read_discourse(as_object(discourse, "discourse"), tokens),
+        trees={
+            task: _read_tree(as_object(data[task], task), tokens)
+            for task in task_names()
+            if data.get(task) is not None
+        },
         error=error,
-        fields={key: value for key, value in data.items() if key not in OURS},
+        fields={k: value for k, value in data.items() if k not in (*OURS, *task_names())},
     )
+
+
+def tree_data(tree: Tree | DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]:
+    """A tree as the plain data of a line."""
+    return syntax_data(tree) if isinstance(tree, Tree) else discourse_data(tree, tokens)
+
+
+def _read_tree(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree | DiscourseTree:
+    """The tree of a line; only discourse trees have EDUs."""
+    return _read_discourse(data, tokens) if "edus" in data else _read_syntax(data, tokens)
 
 
 def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:

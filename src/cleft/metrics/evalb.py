@@ -196,6 +196,13 @@ class SyntaxScores:
         return self.total.skipped
 
     @property
+    def values(self) -> dict[str, float]:
+        """The scores by name, in per cent; `errors` is how many sentences have none."""
+        names = ("f1", "precision", "recall", "complete")
+        found = {name: getattr(self, name) for name in names}
+        return {**found, "errors": float(self.errors + self.skipped)}
+
+    @property
     def problems(self) -> tuple[SentenceScore, ...]:
         """The rows that were not scored as they should be, each with its problem."""
         return tuple(row for row in self.sentences if row.problem)

@@ -19,16 +19,16 @@ from cleft.formats.brackets import FOREST
 from cleft.formats.cleaning import Cleaning, clean_tree, cleaning
 from cleft.formats.jsonl import Record, Relations
 from cleft.formats.registry import format_of
-from cleft.metrics.evalb import SyntaxScores, score_syntax
-from cleft.metrics.parseval import MEASURES, DiscourseMetric, DiscourseScores, score_discourse
+from cleft.metrics.evalb import SyntaxScores
+from cleft.metrics.parseval import MEASURES, DiscourseMetric, DiscourseScores
 from cleft.metrics.prm import COLLINS, Parameters
+from cleft.tasks import get_task, task_names
 from cleft.tree import Tree
 
 if TYPE_CHECKING:
     from cleft.metrics.significance import Rows
 
 __all__ = [
-    "MAIN",
     "Evaluation",
     "Predictor",
     "Settings",
@@ -41,9 +41,6 @@ __all__ = [
 
 T = TypeVar("T", Tree, DiscourseTree)
 AnyTree = Tree | DiscourseTree
-
-MAIN = {"syntax": "f1", "discourse": "relation"}
-"""The score of each task that a model is selected by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,16 +79,13 @@ class Trees:
     @classmethod
     def of(cls, task: str, trees: Sequence[AnyTree | None], name: str = "trees") -> Trees:
         """Trees that are at hand, None for one that is missing."""
-        return cls(name=name, records=[Record(**{task: tree}) for tree in trees])  # type: ignore[arg-type]
+        rows = [Record(trees={} if tree is None else {task: tree}) for tree in trees]
+        return cls(name=name, records=rows)
 
     @property
     def tasks(self) -> frozenset[str]:
         """The tasks that there are trees of."""
-        return frozenset(
-            task
-            for task in MAIN
-            if any(getattr(record, task) is not None for record in self.records)
-        )
+        return frozenset(task for record in self.records for task in record.trees)
 
     @property
     def genres(self) -> list[str]:
@@ -155,7 +149,7 @@ def common_task(
 
     `hint` is what to do if there is none.
     """
-    common = frozenset(MAIN)
+    common = frozenset(task_names())
     for side in sides:
         # A file of nothing but failed parses fits either task.
         if asked is not None and side.tasks and asked not in side.tasks:
@@ -168,7 +162,7 @@ def common_task(
     if not common:
         told = ", ".join(f"{side.name} holds {' and '.join(sorted(side.tasks))}" for side in sides)
         raise MetricError(f"the sides are of different tasks: {told}", hint=hint)
-    return next(task for task in MAIN if task in common)
+    return next(task for task in task_names() if task in common)
 
 
 # ---------------------------------------------------------------- scoring
@@ -187,26 +181,20 @@ class Evaluation:
     @property
     def values(self) -> dict[str, float]:
         """The scores by name, in per cent; `errors` is how many sentences have none."""
-        found = self.scores
-        if isinstance(found, DiscourseScores):
-            return {name: getattr(found, name).f1 for name in MEASURES}
-        names = ("f1", "precision", "recall", "complete")
-        return {
-            **{name: getattr(found, name) for name in names},
-            "errors": float(found.errors + found.skipped),
-        }
+        return self.scores.values
 
     @property
     def main(self) -> float:
         """The score that a model is selected by."""
-        return self.values[MAIN[self.task]]
+        return self.values[get_task(self.task).main]
 
     def data(self) -> dict[str, Any]:
         """The scores as plain data for JSON."""
         from cleft.metrics.report import scores_data
 
         found = scores_data(self.scores)
-        return found | {"clean": self.settings.clean} if self.task == "syntax" else found
+        cleaned = isinstance(self.scores, SyntaxScores)
+        return found | {"clean": self.settings.clean} if cleaned else found
 
     def counts(self) -> dict[str, Rows]:
         """The counts of each sentence by measure, to tell how sure its F1 is."""
@@ -243,34 +231,31 @@ def evaluate(
         if len(gold.records) != len(predicted.records):
             raise _other_counts(len(gold.records), len(predicted.records), names)
         predicted = replace(predicted, records=[predicted.records[place] for place in places])
-    pairs = _syntax_pairs if task == "syntax" else _discourse_pairs
+    pairs = _cleaned_pairs if get_task(task).labels == "spans" else _pairs
     every = range(len(gold.records)) if places is None else places
-    one, two = pairs(gold, predicted, settings, every)
+    one, two = pairs(task, gold, predicted, settings, every)
     return _scored(task, one, two, settings)
 
 
 def _scored(
     task: str, gold: Sequence[Any], predicted: Sequence[Any], settings: Settings
 ) -> Evaluation:
-    scores: SyntaxScores | DiscourseScores
-    if task == "syntax":
-        scores = score_syntax(gold, predicted, settings.parameters)
-    else:
-        scores = score_discourse(gold, predicted, settings.metric, settings.gold_edus)
+    scores = get_task(task).score(gold, predicted, settings)
     return Evaluation(task=task, settings=settings, gold=gold, predicted=predicted, scores=scores)
 
 
-def _syntax_pairs(
-    gold: Trees, predicted: Trees | Predictor, settings: Settings, places: Sequence[int]
+def _cleaned_pairs(
+    task: str, gold: Trees, predicted: Trees | Predictor, settings: Settings, places: Sequence[int]
 ) -> tuple[Sequence[Tree | None], Sequence[Any]]:
+    """Constituency trees of both sides, cleaned alike; a gold tree may be missing."""
     clean = _cleaner(cleaning(settings.clean))
-    wanted = [clean(gold.records[place].syntax) for place in places]
+    wanted = [clean(gold.records[place].trees.get(task)) for place in places]
     if not any(wanted):
-        raise MetricError("it has no syntax trees", where=gold.name, hint="give at least one")
+        raise MetricError(f"it has no {task} trees", where=gold.name, hint="give at least one")
     if not isinstance(predicted, Trees):
         trees = every_tree(wanted)
-        return trees, predicted.predict("syntax", [Record(syntax=tree) for tree in trees])
-    found = [clean(record.syntax) for record in predicted.records]
+        return trees, predicted.predict(task, [Record(trees={task: tree}) for tree in trees])
+    found = [clean(record.trees.get(task)) for record in predicted.records]
     one, two = pair_up(wanted, found, (gold.name, predicted.name))
     if settings.clean == "none":
         return one, two
@@ -279,12 +264,12 @@ def _syntax_pairs(
     return [left for left, _ in pairs], [right for _, right in pairs]
 
 
-def _cleaner(clean: Cleaning | None) -> Callable[[Tree | None], Tree | None]:
+def _cleaner(clean: Cleaning | None) -> Callable[[AnyTree | None], Tree | None]:
     """What cleans a tree, the trees of a forest one by one; None where no word is left."""
 
-    def cleaned(tree: Tree | None) -> Tree | None:
-        if clean is None or tree is None:
-            return tree
+    def cleaned(tree: AnyTree | None) -> Tree | None:
+        if not isinstance(tree, Tree) or clean is None:
+            return tree if isinstance(tree, Tree) else None
         if tree.label != FOREST:
             return clean_tree(tree, clean)
         kept = [found for one in tree.children if (found := clean_tree(one, clean)) is not None]
@@ -293,27 +278,28 @@ def _cleaner(clean: Cleaning | None) -> Callable[[Tree | None], Tree | None]:
     return cleaned
 
 
-def _discourse_pairs(
-    gold: Trees, predicted: Trees | Predictor, settings: Settings, places: Sequence[int]
-) -> tuple[Sequence[DiscourseTree], Sequence[Any]]:
-    wanted = []
+def _pairs(
+    task: str, gold: Trees, predicted: Trees | Predictor, settings: Settings, places: Sequence[int]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Trees of both sides; every gold sentence must have one."""
+    wanted: list[Any] = []
     for place in places:
-        tree = gold.records[place].discourse
+        tree = gold.records[place].trees.get(task)
         if tree is None:
             raise MetricError(
-                f"sentence {place + 1} has no discourse tree",
+                f"sentence {place + 1} has no {task} tree",
                 where=gold.name,
                 hint="leave it out on both sides",
             )
         wanted.append(tree)
     if not isinstance(predicted, Trees):
-        sentences = [_with_words(gold, place) for place in places]
-        return wanted, predicted.predict("discourse", sentences)
-    found = [record.discourse for record in predicted.records]
+        sentences = [_with_words(gold, place, task) for place in places]
+        return wanted, predicted.predict(task, sentences)
+    found: list[Any] = [record.trees.get(task) for record in predicted.records]
     return wanted, pair_up(wanted, found, (gold.name, predicted.name))[1]
 
 
-def _with_words(gold: Trees, place: int) -> Record:
+def _with_words(gold: Trees, place: int, task: str) -> Record:
     record = gold.records[place]
     if not record.tokens:
         raise InputError(
@@ -321,7 +307,7 @@ def _with_words(gold: Trees, place: int) -> Record:
             where=gold.name,
             hint="a model needs the words: give 'tokens'",
         )
-    return replace(record, syntax=None)
+    return replace(record, trees={task: record.trees[task]})
 
 
 # ---------------------------------------------------------------- pairing

@@ -61,6 +61,11 @@ class DiscourseScores:
     full: Counts
     segmentation: Counts
 
+    @property
+    def values(self) -> dict[str, float]:
+        """The scores by name, in per cent."""
+        return {name: getattr(self, name).f1 for name in MEASURES}
+
 
 def score_discourse(
     gold: Sequence[DiscourseTree],
