@@ -1,6 +1,6 @@
 // The page: reads the text, asks the server as it is typed, shows what comes back.
 
-import { Refusal, models, parse, sentence as asSentence } from "./api.js";
+import { Refusal, drawing, models, parse, sentence as asSentence } from "./api.js";
 import { counted } from "./characters.js";
 import { button, byId, set } from "./dom.js";
 import { Pane } from "./pane.js";
@@ -30,7 +30,7 @@ const status = byId("status");
 const output = byId("trees");
 const problems = new Problems(byId("problem"), () => (offered ? run() : start()));
 const settings = new Settings(store, run);
-const services = { trace, save, say };
+const services = { draw, trace, save, say };
 const panes = /** @type {const} */ (["syntax", "discourse"]).map(
   (task) => new Pane(task, byId(task), store, services),
 );
@@ -42,6 +42,7 @@ const sentenceProblem = byId("sentence-problem");
 let waiting;
 /** @type {AbortController | undefined} */
 let asking;
+let undrawn = 0; // trees that the server has been asked to draw
 let offered = false; // whether the server has told its models
 let wanted = 0; // the sentence that a shared link asks for
 
@@ -89,7 +90,7 @@ function outdated() {
 
 /** Unless something is still to come, what is shown belongs to what stands in the field. */
 function settle() {
-  if (waiting === undefined && asking === undefined) set(output, { "aria-busy": "false" });
+  if (waiting === undefined && asking === undefined && !undrawn) set(output, { "aria-busy": "false" });
 }
 
 /**
@@ -118,6 +119,25 @@ function told(found, time) {
 function fail(error) {
   say("");
   problems.show(error);
+}
+
+/**
+ * A tree as the server draws it; nothing if it does not, which the page then says.
+ * @param {Task} task
+ * @param {import("./trees.js").Sentence} sentence
+ * @param {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} tree
+ */
+async function draw(task, sentence, tree) {
+  undrawn++;
+  outdated();
+  try {
+    return await drawing(task, sentence, tree);
+  } catch (error) {
+    fail(error);
+  } finally {
+    undrawn--;
+    settle();
+  }
 }
 
 /**
