@@ -2,9 +2,8 @@
 // node, the replay, and what can be saved.
 
 import { chance, counted, visible } from "./characters.js";
-import { choices } from "./choices.js";
+import { choices, menu } from "./controls.js";
 import { button, element, set } from "./dom.js";
-import { menu } from "./menu.js";
 import { panel } from "./panel.js";
 import { draw, select } from "./picture.js";
 import { Replay } from "./replay.js";
