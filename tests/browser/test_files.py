@@ -32,7 +32,6 @@ def test_every_colour_that_is_used_is_there() -> None:
 def test_the_font_is_that_of_the_drawings() -> None:
     plain = FONT.replace("'", '"')
     assert f"--font: {plain};" in read("style.css")
-    assert f'"{FONT}"' in read("measure.js")
 
 
 @pytest.mark.parametrize("name", NAMES)

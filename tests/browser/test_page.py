@@ -13,10 +13,14 @@ pytest.importorskip("playwright", reason="the page's tests need the package play
 
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+import cleft
 from cleft import Tree
+from cleft.draw import lay_out
+from cleft.draw.vector import path_data
 from cleft.formats.jsonl import parse_record
 from cleft.server.settings import Settings
 from tests.browser.acting import TEXT, TEXTS, Actor
+from tests.runtime.models import model
 from tests.server.running import Running, in_thread
 
 
@@ -169,6 +173,75 @@ def test_replay_shows_every_decision_and_ends_in_the_tree(actor: Actor) -> None:
         assert abs(height - max(1.5, 78 * share)) < 0.2
     expect(replay.locator(".phrase.unborn")).to_have_count(0)
     actor.draws(tree, "#syntax .replay")
+
+
+def test_replay_of_discourse_reveals_the_drawn_tree(actor: Actor) -> None:
+    actor.type()
+    trees = actor.trees("discourse")
+    at = max(range(len(trees)), key=lambda one: len(trees[one]["nodes"]))
+    actor.pick("discourse", at)
+    tree = trees[at]
+    assert tree["nodes"]
+    actor.page.click("#discourse button:has-text('Replay')")
+    replay = actor.page.locator("#discourse .replay")
+    units, inner = len(tree["edus"]), len(tree["nodes"])
+    expect(replay.locator(".bar:not(.unborn)")).to_have_count(1)
+    expect(replay.locator(".bar.open:not(.unborn)")).to_have_count(1)  # not yet decided
+    expect(replay.locator(".phrase:not(.unborn)")).to_have_count(0)
+    expect(replay.locator(".unit.pending")).to_have_count(units)
+    replay.locator("button[aria-label='Next step']").click()
+    expect(replay.locator(".bar:not(.unborn)")).to_have_count(3)
+    expect(replay.locator(".phrase:not(.unborn)")).to_have_count(1)
+    replay.locator("button[aria-label='Last step']").click()
+    expect(replay.locator(".phrase:not(.unborn)")).to_have_count(inner)
+    expect(replay.locator(".bar:not(.unborn):not(.open)")).to_have_count(units + inner)
+    expect(replay.locator(".pending, .unborn, .open")).to_have_count(0)
+
+
+def drawn(actor: Actor, task: str) -> list[str]:
+    """The lines of the tree that is shown."""
+    paths = actor.page.locator(f"#{task} svg.tree path")
+    return paths.evaluate_all("all => all.map((one) => one.getAttribute('d'))")
+
+
+def test_the_page_draws_what_the_library_lays_out(actor: Actor) -> None:
+    actor.type()
+    sentence = cleft.load(model("chars")).parse(TEXT, beam=8, n_best=5, alternatives=5)[0]
+    for task, tree in (("syntax", sentence.syntax), ("discourse", sentence.discourse)):
+        layout = lay_out(tree)
+        width = actor.page.locator(f"#{task} svg.tree").get_attribute("width")
+        assert abs(float(width or 0) - layout.width) < 0.1
+        assert drawn(actor, task) == [path_data(stroke) for stroke in layout.strokes]
+
+
+def test_a_drawing_that_is_overtaken_is_not_shown(actor: Actor) -> None:
+    actor.type()
+    first = drawn(actor, "syntax")
+    held: list[Route] = []
+    actor.page.route("**/v1/draw", lambda route: held.append(route))  # noqa: PLW0108
+    with actor.page.expect_request("**/v1/draw"):
+        actor.pick("syntax", 1)
+    expect(actor.page.locator("#trees")).to_have_attribute("aria-busy", "true")
+    actor.pick("syntax", 0)  # it is drawn already
+    held[0].continue_()
+    actor.settle()
+    assert drawn(actor, "syntax") == first
+    actor.pick("syntax", 1)
+    actor.settle()
+    assert drawn(actor, "syntax") != first
+
+
+def test_a_tree_that_the_server_does_not_draw_is_told_of(actor: Actor) -> None:
+    told = {"code": "internal", "where": "", "message": "an error", "hint": ""}
+    body = json.dumps({"error": told})
+    actor.page.route("**/v1/draw", lambda route: route.fulfill(status=500, body=body))
+    actor.page.fill("#text", TEXT)
+    problem = actor.page.locator("#problem")
+    expect(problem).to_contain_text("Something went wrong in the server.")
+    actor.page.unroute("**/v1/draw")
+    problem.locator("button").click()
+    actor.wait()
+    expect(problem).to_be_hidden()
 
 
 def test_replay_goes_by_keys_and_by_itself(actor: Actor) -> None:

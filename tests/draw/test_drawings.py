@@ -139,6 +139,16 @@ def test_satellites_point_at_nuclei_and_same_units_are_bridged() -> None:
     assert roles.count("bar") == 7
 
 
+@pytest.mark.parametrize("tree", [*TREES, *DISCOURSE_TREES])
+def test_every_node_but_the_root_has_a_line_that_leads_to_it(tree: Tree | DiscourseTree) -> None:
+    """So that a replay can show a node together with what ties it."""
+    nodes = tree.preorder()
+    lines = [(stroke.node, stroke.to) for stroke in lay_out(tree).strokes if stroke.to >= 0]
+    assert {child for _, child in lines} == set(range(1, len(nodes)))
+    for parent, child in lines:
+        assert any(nodes[child] is one for one in nodes[parent].children)
+
+
 def test_an_arc_ends_at_its_nucleus() -> None:
     layout = lay_out(rain())
     arc = next(stroke for stroke in layout.strokes if stroke.role == "arc")

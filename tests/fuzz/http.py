@@ -18,9 +18,9 @@ from tests.fuzz.cases import Target, changed, damaged, json_values
 from tests.fuzz.models import original
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
-PATHS = ["/v1/parse", "/v1/segment", "/v1/evaluate"]
+PATHS = ["/v1/parse", "/v1/segment", "/v1/draw", "/v1/evaluate"]
 KEYS = ["text", "tokens", "task", "beam", "n_best", "alternatives", "trace", "formats", "model"]
-KEYS += ["gold", "predicted", "parameters", "metric"]
+KEYS += ["gold", "predicted", "parameters", "metric", "syntax", "discourse", "nodes", "edus"]
 BODIES: list[dict[str, Any]] = [
     {"text": "Rain fell, so she left.", "task": "both", "beam": 2, "n_best": 2},
     {
@@ -30,6 +30,11 @@ BODIES: list[dict[str, Any]] = [
         "formats": ["brackets"],
     },
     {"gold": "(S (NN a) (NN b))", "predicted": "(S (NN a) (NN b))"},
+    {"tokens": ["a", "b"], "syntax": {"tags": ["X", "Y"], "nodes": [["S", 0, 2], ["T", 1, 2]]}},
+    {
+        "tokens": ["a", "b"],
+        "discourse": {"edus": [[0, 1], [1, 2]], "nodes": [[0, 2, "NS", ["span", "cause"]]]},
+    },
 ]
 REFUSALS = {400, 401, 403, 404, 405, 408, 413, 415, 421, 422, 429, 431, 503, 504}
 SHAPE = {"code", "where", "message", "hint"}

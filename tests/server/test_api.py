@@ -7,10 +7,12 @@ from itertools import pairwise
 import pytest
 
 import cleft
+from cleft.draw import lay_out
 from cleft.formats.jsonl import parse_record
 from cleft.formats.rs3_read import document_from
 from cleft.formats.rs3_xml import parse as parse_rs3
 from cleft.server.app import EXAMPLES, STREAMED
+from cleft.server.settings import Settings
 from tests.runtime.models import model
 from tests.server.running import SENTENCE, TEXT, Running, in_thread
 
@@ -173,6 +175,80 @@ def test_a_task_that_the_model_has_not_is_refused() -> None:
         answer = server.post("/v1/parse", {"text": TEXT, "task": "discourse"})
         assert (answer.status, answer.json["error"]["where"]) == (422, "body.task")
         assert server.post("/v1/parse", {"text": TEXT}).json["sentences"][0]["discourse"] is None
+
+
+# ---------------------------------------------------------------- drawings
+
+
+def drawable(tree: dict) -> dict:
+    """What of a tree of an answer a record holds."""
+    kept = ("tags", "nodes", "evidence", "tag_evidence", "edus", "texts", "characters")
+    return {key: value for key, value in tree.items() if key in kept}
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_a_drawing_has_the_librarys_places(
+    server: Running, parser: cleft.Parser, task: str
+) -> None:
+    asked = {"tokens": [SENTENCE], "n_best": 3, "beam": 4, "alternatives": 2}
+    best = server.post("/v1/parse", asked).json["sentences"][0][task]
+    wanted = parser.parse_tokens([SENTENCE], n_best=3, beam=4, alternatives=2)[0].parses[task]
+    for tree, parse in zip([best, *best["others"]], wanted, strict=True):
+        found = server.post("/v1/draw", {"tokens": SENTENCE, task: drawable(tree)}).json
+        layout = lay_out(parse.tree)
+        assert found["width"] == pytest.approx(layout.width, abs=0.1)
+        assert found["height"] == pytest.approx(layout.height, abs=0.1)
+        for text, box in zip(found["texts"], layout.texts, strict=True):
+            assert (text["lines"], text["role"], text["node"]) == (
+                list(box.lines),
+                box.role,
+                box.node,
+            )
+            assert (text["tone"], text["doubt"]) == (box.tone, box.doubt)
+            assert (text["x"], text["y"]) == pytest.approx((box.x, box.y), abs=0.1)
+        for line, stroke in zip(found["lines"], layout.strokes, strict=True):
+            assert line["path"].startswith("M")
+            assert line["weight"] == pytest.approx(stroke.weight, abs=0.02)
+            assert (line["role"], line["node"]) == (stroke.role, stroke.node)
+            assert line.get("to", -1) == stroke.to
+
+
+def test_a_drawing_may_run_from_right_to_left(server: Running) -> None:
+    tree = {"tags": ["X", "X"], "nodes": [["S", 0, 2]]}
+    for tokens, rightward in ((["שלום", "עולם"], False), (["good", "day"], True)):
+        found = server.post("/v1/draw", {"tokens": tokens, "syntax": tree}).json
+        one, two = (text["x"] for text in found["texts"] if text["role"] == "word")
+        assert (one < two) is rightward
+        assert found["right_to_left"] is not rightward
+
+
+SLEPT = {"tags": ["X"], "nodes": [["S", 0, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "said"),
+    [
+        ({"tokens": ["a"]}, "body", "neither"),
+        ({"tokens": ["a"], "syntax": SLEPT, "discourse": SLEPT}, "body", "both"),
+        ({"syntax": SLEPT}, "body.tokens", "found nothing"),
+        ({"tokens": ["a"], "syntax": []}, "body.syntax", "expected an object"),
+        ({"tokens": ["a"], "syntax": {**SLEPT, "nodes": 3}}, "body", "nodes"),
+        ({"tokens": ["a", "b"], "syntax": SLEPT}, "body", "2 tokens but 1 tags"),
+        ({"tokens": ["a"], "discourse": {"edus": [[0, 2]]}}, "body", "cover all tokens"),
+    ],
+)
+def test_what_cannot_be_drawn_says_why(server: Running, body: dict, where: str, said: str) -> None:
+    answer = server.post("/v1/draw", body)
+    assert (answer.status, answer.code) == (422, "invalid")
+    assert answer.json["error"]["where"] == where
+    assert said in answer.json["error"]["message"]
+
+
+def test_a_tree_of_too_many_nodes_is_not_drawn() -> None:
+    with in_thread(Settings(max_tokens=5)) as server:
+        for count, status in ((19, 200), (20, 413)):
+            tree = {"tags": ["X"], "nodes": [["S", 0, 1]] * count}
+            assert server.post("/v1/draw", {"tokens": ["a"], "syntax": tree}).status == status
 
 
 # ---------------------------------------------------------------- evaluation

@@ -32,6 +32,7 @@ CHECKS = [
 OPERATIONS = [
     ("/v1/parse", "POST"),
     ("/v1/segment", "POST"),
+    ("/v1/draw", "POST"),
     ("/v1/evaluate", "POST"),
     ("/v1/models", "GET"),
     ("/healthz", "GET"),

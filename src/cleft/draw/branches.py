@@ -246,7 +246,7 @@ class _RowLayout:
                 head = self.words_at
             end = (self.anchors[child], head)
             path = (elbow if child in (below[0], below[-1]) else drop)(start, end, bar)
-            strokes.append(Stroke(path, "branch", weight, node))
+            strokes.append(Stroke(path, "branch", weight, node, to=self.row.nodes[child]))
         return strokes + self._tails(place, bar)
 
     def _tails(self, place: int, bar: float) -> list[Stroke]:

@@ -62,13 +62,17 @@ class Text(NamedTuple):
 
 
 class Stroke(NamedTuple):
-    """A line: its path, what it stands for, its thickness, the node that it hangs from."""
+    """A line: its path, what it stands for, its thickness, and what it ties.
+
+    It hangs from `node`, and leads down to the child `to` if to any.
+    """
 
     path: tuple[Command, ...]
     role: str
     weight: float = 1.25
     node: int = -1
     hint: str = ""
+    to: int = -1
 
 
 class Place(NamedTuple):

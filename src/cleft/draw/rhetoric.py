@@ -290,7 +290,7 @@ class _Diagram:
         weight = self._weight(place)
         if len(nuclei) == 1:
             path: tuple[Command, ...] = (("M", (middle, top)), ("L", (middle, floor)))
-            self.strokes.append(Stroke(path, "nucleus", weight, place))
+            self.strokes.append(Stroke(path, "nucleus", weight, place, to=nuclei[0]))
             return
         name = self._joint_name(place)
         same = is_same_unit(self.nodes[place].relations[0])
@@ -298,31 +298,30 @@ class _Diagram:
         foot = top
         if name:
             foot = top + 7 + NAME_HEIGHT
-            self.strokes.append(
-                Stroke((("M", (middle, top)), ("L", (middle, top + 7))), role, weight, place)
-            )
+            stem: tuple[Command, ...] = (("M", (middle, top)), ("L", (middle, top + 7)))
+            self.strokes.append(Stroke(stem, role, weight, place, to=nuclei[0]))
             box = (middle - name_width(name) / 2, top + 7)
             self.texts.append(self._name(place, name, box, tone, self._joint_mark(nuclei)))
         bar = foot + 10
         for child in nuclei:
             end = (left + self._at(child), floor)
             shape = elbow if child in (nuclei[0], nuclei[-1]) else drop
-            self.strokes.append(Stroke(shape((middle, foot), end, bar), role, weight, place))
+            path = shape((middle, foot), end, bar)
+            self.strokes.append(Stroke(path, role, weight, place, to=child))
 
     def _arc(self, place: int, arc: _Arc, left: float, floor: float) -> None:
         """The curved arrow from a satellite to its nucleus, and its name."""
         start, end = left + self._at(arc.child), left + self._landing(arc)
         top = floor - LOWEST - TIER * arc.tier
-        self.strokes.append(
-            Stroke(_curve(start, end, floor, top), "arc", self._weight(place), place)
-        )
+        curve = _curve(start, end, floor, top)
+        self.strokes.append(Stroke(curve, "arc", self._weight(place), place, to=arc.child))
         tip: tuple[Command, ...] = (
             ("M", (end - 3.4, floor - 7.5)),
             ("L", (end + 3.4, floor - 7.5)),
             ("L", (end, floor - 1)),
             ("Z", ()),
         )
-        self.strokes.append(Stroke(tip, "tip", 0.0, place))
+        self.strokes.append(Stroke(tip, "tip", 0.0, place, to=arc.child))
         box = (left + self._name_box(arc)[0], top - 2 - NAME_HEIGHT)
         mark = self.marks.get(arc.child, "")
         self.texts.append(self._name(place, self._arc_name(arc.child), box, "noun", mark))

@@ -94,6 +94,10 @@ def _routes(service: Service) -> list[BaseRoute]:
         media_type(request, JSON)
         return await _answer(request, service, service.segment)
 
+    async def draw(request: Request) -> ASGIApp:
+        media_type(request, JSON)
+        return await _answer(request, service, service.draw)
+
     async def evaluate(request: Request) -> ASGIApp:
         media_type(request, JSON)
         return await _answer(request, service, service.evaluate)
@@ -106,6 +110,7 @@ def _routes(service: Service) -> list[BaseRoute]:
         Route("/v1/models", models),
         Route("/v1/parse", parse, methods=["POST"]),
         Route("/v1/segment", segment, methods=["POST"]),
+        Route("/v1/draw", draw, methods=["POST"]),
         Route("/v1/evaluate", evaluate, methods=["POST"]),
     ]
 
@@ -246,6 +251,16 @@ EXAMPLES: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "segment": {"text": {"text": "Although it rained, she went out."}},
+    "draw": {
+        "syntax": {
+            "tokens": ["She", "waved"],
+            "syntax": {"tags": ["PRP", "VBD"], "nodes": [["S", 0, 2], ["NP", 0, 1], ["VP", 1, 2]]},
+        },
+        "discourse": {
+            "tokens": ["Rain", "fell", ",", "so", "we", "left"],
+            "discourse": {"edus": [[0, 3], [3, 6]], "nodes": [[0, 6, "SN", ["cause", "span"]]]},
+        },
+    },
     "evaluate": {
         "brackets": {"gold": GOLD, "predicted": WRONG},
         "records": {"gold": [RECORD], "predicted": [RECORD], "metric": "original"},
@@ -286,12 +301,14 @@ def _schemas(models: list[str]) -> dict[str, Any]:
     kinds = [requests.ParseRequest, requests.SegmentRequest, requests.EvaluateRequest]
     kinds += [requests.ParseOptions, responses.ParseAnswer, responses.SegmentAnswer]
     kinds += [responses.LineAnswer, responses.LineFailure, responses.EvaluateAnswer]
+    kinds += [requests.DrawRequest, responses.Drawing]
     kinds += [responses.Models, responses.Health, responses.Failure]
     _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     for name in ("ParseRequest", "SegmentRequest", "ParseOptions"):
         schemas[name]["properties"]["model"] |= {"enum": models, "default": models[0]}
     for name in ("ParseRequest", "SegmentRequest"):
         schemas[name]["oneOf"] = [{"required": ["text"]}, {"required": ["tokens"]}]
+    schemas["DrawRequest"]["oneOf"] = [{"required": ["syntax"]}, {"required": ["discourse"]}]
     return schemas
 
 
@@ -308,10 +325,12 @@ def _paths(schemas: dict[str, Any]) -> dict[str, Any]:
         for name, schema in schemas["ParseOptions"]["properties"].items()
     ]
     units = "Elementary discourse units only"
+    places = "Where the parts of a tree's drawing stand"
     scores = "Score predicted trees against gold ones"
     return {
         "/v1/parse": {"post": parse},
         "/v1/segment": {"post": _post("segment", units, "SegmentRequest", "SegmentAnswer")},
+        "/v1/draw": {"post": _post("draw", places, "DrawRequest", "Drawing")},
         "/v1/evaluate": {"post": _post("evaluate", scores, "EvaluateRequest", "EvaluateAnswer")},
         "/v1/models": {
             "get": _get("models", "The models and the limits", "Models", 401, 421, 429, 431)

@@ -28,6 +28,7 @@ __all__ = [
     "JSON",
     "NDJSON",
     "N_BEST",
+    "DrawRequest",
     "EvaluateRequest",
     "ParseOptions",
     "ParseRequest",
@@ -106,6 +107,14 @@ class LineRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     text: Text | UnsetType = UNSET
     tokens: Tokens | UnsetType = UNSET
+
+
+class DrawRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of /v1/draw: one tree over tokens, as a record of JSON Lines holds it."""
+
+    tokens: list[str]
+    syntax: dict[str, Any] | UnsetType = UNSET
+    discourse: dict[str, Any] | UnsetType = UNSET
 
 
 class EvaluateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,6 +16,9 @@ from cleft.formats.writing import dump_json
 __all__ = [
     "CODES",
     "DiscourseTree",
+    "Drawing",
+    "DrawnLine",
+    "DrawnText",
     "Error",
     "EvaluateAnswer",
     "Failure",
@@ -272,6 +275,48 @@ class EvaluateAnswer(Struct):
     """The answer to /v1/evaluate: the scores, as `cleft evaluate --json` prints them."""
 
     task: Literal["syntax", "discourse"]
+
+
+class DrawnText(Answer, kw_only=True):
+    """A text in its box: x and y are the box's top left corner.
+
+    `node` is the node that the text belongs to, by its place in preorder, with
+    leaves. `tinted` asks for a coloured ground, `doubt` for a dashed outline.
+    """
+
+    lines: list[str]
+    x: float
+    y: float
+    width: float
+    height: float
+    size: Annotated[float, Meta(description="of the font")]
+    role: Annotated[str, Meta(description="word, tag, label, edu, number or relation")]
+    tone: Annotated[str, Meta(description="the name of a colour, or empty")]
+    node: Count
+    tinted: bool
+    doubt: bool
+
+
+class DrawnLine(Answer, kw_only=True):
+    """A line that hangs from `node`, and leads to the child `to` if to any."""
+
+    path: Annotated[str, Meta(description="the attribute d of a path in SVG")]
+    weight: float
+    role: Annotated[
+        str, Meta(description="branch, bar, nucleus, arc, tip of an arc, joint or bridge")
+    ]
+    node: Count
+    to: Count | UnsetType = UNSET
+
+
+class Drawing(Answer, kw_only=True):
+    """The answer to /v1/draw: places in pixels from the top left corner."""
+
+    width: float
+    height: float
+    right_to_left: bool
+    texts: list[DrawnText]
+    lines: list[DrawnLine]
 
 
 class Model(Answer, kw_only=True):

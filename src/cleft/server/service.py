@@ -38,7 +38,7 @@ from cleft.server.responses import (
     encode,
 )
 from cleft.server.settings import Settings
-from cleft.server.trees import parsed_sentence, segmented_sentence, text_formats
+from cleft.server.trees import drawing, parsed_sentence, segmented_sentence, text_formats
 from cleft.text import Source, Token
 
 __all__ = ["Counts", "Service", "response_size", "sentences_of"]
@@ -100,6 +100,10 @@ class Service:
     async def evaluate(self, body: bytes, counts: Counts) -> bytes:
         """The answer to a body of /v1/evaluate."""
         return await self.run(len(body), lambda: encode(evaluate(decode(body))))
+
+    async def draw(self, body: bytes, counts: Counts) -> bytes:
+        """The answer to a body of /v1/draw."""
+        return await self.run(len(body), lambda: encode(drawing(decode(body), self.settings)))
 
     async def sentences(
         self,

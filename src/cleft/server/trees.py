@@ -1,4 +1,4 @@
-"""Parsed sentences as responses: their trees, the decisions behind them, other formats.
+"""Parsed sentences as responses: trees, the decisions behind them, other formats, drawings.
 
 A tree is what a record of JSON Lines holds (docs/formats.md), with the places
 of its nodes in the text, its probability, and the decisions that made it.
@@ -7,6 +7,7 @@ of its nodes in the text, its probability, and the decisions that made it.
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import exp
@@ -15,21 +16,28 @@ from typing import Any
 from msgspec import UNSET
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.draw import Options, svg
-from cleft.formats.jsonl import discourse_data, syntax_data
+from cleft.draw import Layout, Options, lay_out, svg
+from cleft.draw.vector import path_data
+from cleft.errors import CleftError
+from cleft.formats.jsonl import discourse_data, parse_record, syntax_data
 from cleft.formats.rs3 import write_rs3
 from cleft.formats.rst import RstDocument
 from cleft.search import Parse
 from cleft.sentence import Sentence
 from cleft.server import responses
-from cleft.server.requests import ParseOptions
+from cleft.server.requests import BODY, DrawRequest, ParseOptions, check
+from cleft.server.responses import RequestError
+from cleft.server.settings import Settings
 from cleft.span import Span, Split
 from cleft.tree import Tree
 
-__all__ = ["parsed_sentence", "segmented_sentence", "text_formats"]
+__all__ = ["drawing", "parsed_sentence", "segmented_sentence", "text_formats"]
 
 DIGITS = 6
 """To which the numbers of a distribution are rounded: there are very many of them."""
+
+NODES = 4
+"""The most tokens and nodes of a tree that is drawn, for each token that a request may have."""
 
 
 def parsed_sentence(sentence: Sentence, options: ParseOptions) -> responses.Sentence:
@@ -201,3 +209,83 @@ def _rs3(trees: Iterable[DiscourseTree]) -> str:
     stream = io.StringIO()
     write_rs3(document, stream)
     return stream.getvalue()
+
+
+# ---------------------------------------------------------------- drawings
+
+
+def drawing(value: Any, settings: Settings) -> responses.Drawing:
+    """The drawing that a body of /v1/draw asks for.
+
+    >>> tree = {"tags": ["PRP", "VBD"], "nodes": [["S", 0, 2]]}
+    >>> found = drawing({"tokens": ["She", "slept"], "syntax": tree}, Settings())
+    >>> [text.lines for text in found.texts if text.role == "word"]
+    [['She'], ['slept']]
+    """
+    return _drawing(lay_out(_given_tree(check(value, DrawRequest), settings)))
+
+
+def _given_tree(request: DrawRequest, settings: Settings) -> Tree | DiscourseTree:
+    trees = {
+        task: tree
+        for task, tree in (("syntax", request.syntax), ("discourse", request.discourse))
+        if tree is not UNSET
+    }
+    if len(trees) != 1:
+        found = "both" if trees else "neither"
+        raise RequestError(
+            422, f"expected one of 'syntax' and 'discourse', found {found}", where=BODY
+        )
+    ((task, given),) = trees.items()
+    lists = (given.get(key) for key in ("edus", "nodes"))
+    size = len(request.tokens) + sum(len(rows) for rows in lists if isinstance(rows, list))
+    if size > NODES * settings.max_tokens:
+        raise RequestError(
+            413,
+            f"expected {NODES * settings.max_tokens} tokens and nodes at most, found {size}",
+            where=BODY,
+            hint="draw the trees of sentences one by one",
+        )
+    try:
+        record = parse_record(json.dumps({"cleft": 1, "tokens": request.tokens, task: given}), BODY)
+    except CleftError as error:
+        raise RequestError(422, error.problem, where=error.where, hint=error.hint) from error
+    tree = record.syntax or record.discourse
+    assert tree is not None
+    return tree
+
+
+def _drawing(layout: Layout) -> responses.Drawing:
+    texts = [
+        responses.DrawnText(
+            lines=list(text.lines),
+            x=round(text.x, 1),
+            y=round(text.y, 1),
+            width=round(text.width, 1),
+            height=round(text.height, 1),
+            size=text.size,
+            role=text.role,
+            tone=text.tone,
+            node=text.node,
+            tinted=text.tinted,
+            doubt=text.doubt,
+        )
+        for text in layout.texts
+    ]
+    lines = [
+        responses.DrawnLine(
+            path=path_data(stroke),
+            weight=round(stroke.weight, 2),
+            role=stroke.role,
+            node=stroke.node,
+            to=UNSET if stroke.to < 0 else stroke.to,
+        )
+        for stroke in layout.strokes
+    ]
+    return responses.Drawing(
+        width=round(layout.width, 1),
+        height=round(layout.height, 1),
+        right_to_left=any(text.right_to_left for text in layout.texts),
+        texts=texts,
+        lines=lines,
+    )

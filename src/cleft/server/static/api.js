@@ -17,6 +17,34 @@
  * @property {string} [theme]
  */
 
+/**
+ * A text in its box; `node` is the place in preorder of the node that it belongs to.
+ * @typedef {object} DrawnText
+ * @property {string[]} lines
+ * @property {number} x
+ * @property {number} y
+ * @property {number} width
+ * @property {number} height
+ * @property {number} size
+ * @property {string} role
+ * @property {string} tone
+ * @property {number} node
+ * @property {boolean} tinted
+ * @property {boolean} doubt
+ */
+
+/** @typedef {{path: string, weight: number, role: string, node: number, to?: number}} DrawnLine */
+
+/**
+ * Where the parts of a tree's drawing stand, as cleft.draw lays them out.
+ * @typedef {object} Drawing
+ * @property {number} width
+ * @property {number} height
+ * @property {boolean} right_to_left
+ * @property {DrawnText[]} texts
+ * @property {DrawnLine[]} lines
+ */
+
 /** @typedef {{model: string, sentences: Sentence[], formats?: Record<string, string>}} Answer */
 /** @typedef {{name: string, tasks: string[], language: string | null}} Model */
 /** @typedef {{default: string, models: Model[], limits: Record<string, number>}} Models */
@@ -70,6 +98,36 @@ export function models() {
  */
 export function parse(request, signal) {
   return ask("v1/parse", request, signal);
+}
+
+/** @type {WeakMap<object, Promise<Drawing>>} */
+const drawings = new WeakMap();
+
+/**
+ * The drawing of one of the trees of a sentence; it is asked for once.
+ * @param {import("./trees.js").Task} task
+ * @param {Sentence} sentence
+ * @param {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} tree
+ * @returns {Promise<Drawing>}
+ */
+export function drawing(task, sentence, tree) {
+  const known = drawings.get(tree);
+  if (known) return known;
+  const tokens = sentence.tokens.map((token) => token.text);
+  const asked = ask("v1/draw", { tokens, [task]: record(tree) }, undefined);
+  drawings.set(tree, asked);
+  asked.catch(() => drawings.delete(tree));
+  return asked;
+}
+
+const RECORD = ["tags", "nodes", "evidence", "tag_evidence", "edus", "texts"];
+
+/**
+ * What of a tree a record of JSON Lines holds.
+ * @param {object} tree
+ */
+function record(tree) {
+  return Object.fromEntries(Object.entries(tree).filter(([key]) => RECORD.includes(key)));
 }
 
 /**

@@ -1,17 +1,13 @@
 // The page: reads the text, asks the server as it is typed, shows what comes back.
 
-import { Refusal, models, parse, sentence as asSentence } from "./api.js";
-import { counted } from "./characters.js";
-import { button, byId, set } from "./dom.js";
+import { Refusal, drawing, models, parse, sentence as asSentence, setToken } from "./api.js";
+import { counted, visible } from "./characters.js";
+import { button, byId, element, set } from "./dom.js";
 import { Pane } from "./pane.js";
-import { Problems } from "./problems.js";
-import { copy, download } from "./save.js";
-import { SentenceList } from "./sentences.js";
-import { Settings } from "./settings.js";
-import { fragment, shared } from "./share.js";
+import { copy, download, fragment, shared } from "./save.js";
+import { SentenceList, Summary } from "./sentences.js";
+import { Settings, theme, themeSwitch } from "./settings.js";
 import { Store } from "./state.js";
-import { Summary } from "./summary.js";
-import { theme, themeSwitch } from "./theme.js";
 import { listed } from "./trees.js";
 
 /** @typedef {import("./trees.js").Task} Task */
@@ -24,13 +20,62 @@ const EXAMPLES = [
   "The museum will close its north wing, the director announced. If the council agrees, repairs could start in May; otherwise the paintings must be moved.",
 ];
 
+/** What went wrong, told in place, with what can be done about it. */
+class Problems {
+  /**
+   * @param {HTMLElement} root
+   * @param {() => void} again
+   */
+  constructor(root, again) {
+    this.root = root;
+    this.again = again;
+  }
+
+  clear() {
+    this.root.hidden = true;
+    this.root.replaceChildren();
+  }
+
+  /**
+   * @param {unknown} error
+   * @param {() => void} [again]
+   */
+  show(error, again = this.again) {
+    const known = error instanceof Refusal;
+    const message = known ? error.message : "Something went wrong in this page.";
+    const hint = known ? error.hint : String(error);
+    const parts = [element("strong", {}, visible(message))];
+    if (hint) parts.push(element("span", {}, visible(hint)));
+    const code = known ? error.code : "page";
+    // A token that is being typed must not be lost to the next refusal.
+    if (code === "unauthorised" && this.root.querySelector("input")?.value) return;
+    if (code === "unauthorised") parts.push(this.tokenForm());
+    else parts.push(button("Try again", again));
+    this.root.replaceChildren(...parts);
+    this.root.hidden = false;
+  }
+
+  tokenForm() {
+    const input = element("input", { type: "password", id: "token", autocomplete: "off", required: true });
+    const label = element("label", { for: "token" }, "Token ");
+    const form = element("form", {}, label, input, element("button", { type: "submit" }, "Use it"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      setToken(input.value.trim());
+      this.clear();
+      this.again();
+    });
+    return form;
+  }
+}
+
 const store = new Store();
 const field = /** @type {HTMLTextAreaElement} */ (byId("text"));
 const status = byId("status");
 const output = byId("trees");
 const problems = new Problems(byId("problem"), () => (offered ? run() : start()));
 const settings = new Settings(store, run);
-const services = { trace, save, say };
+const services = { draw, trace, save, say };
 const panes = /** @type {const} */ (["syntax", "discourse"]).map(
   (task) => new Pane(task, byId(task), store, services),
 );
@@ -42,6 +87,7 @@ const sentenceProblem = byId("sentence-problem");
 let waiting;
 /** @type {AbortController | undefined} */
 let asking;
+let undrawn = 0; // trees that the server has been asked to draw
 let offered = false; // whether the server has told its models
 let wanted = 0; // the sentence that a shared link asks for
 
@@ -89,7 +135,7 @@ function outdated() {
 
 /** Unless something is still to come, what is shown belongs to what stands in the field. */
 function settle() {
-  if (waiting === undefined && asking === undefined) set(output, { "aria-busy": "false" });
+  if (waiting === undefined && asking === undefined && !undrawn) set(output, { "aria-busy": "false" });
 }
 
 /**
@@ -118,6 +164,25 @@ function told(found, time) {
 function fail(error) {
   say("");
   problems.show(error);
+}
+
+/**
+ * A tree as the server draws it; nothing if it does not, which the page then says.
+ * @param {Task} task
+ * @param {import("./trees.js").Sentence} sentence
+ * @param {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} tree
+ */
+async function draw(task, sentence, tree) {
+  undrawn++;
+  outdated();
+  try {
+    return await drawing(task, sentence, tree);
+  } catch (error) {
+    fail(error);
+  } finally {
+    undrawn--;
+    settle();
+  }
 }
 
 /**

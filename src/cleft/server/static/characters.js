@@ -3,8 +3,6 @@
 const UNSAFE =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]|\p{Surrogate}/gu;
-const RIGHT_TO_LEFT =
-  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/gu;
 const SEEN = /[^\s\p{Cf}\p{Mn}\p{Me}]/u;
 
 /**
@@ -27,16 +25,6 @@ export function visible(text) {
 export function shown(text, blank = "␣") {
   const seen = visible(text);
   return SEEN.test(seen) ? seen : blank;
-}
-
-/**
- * Whether most letters are of scripts that run from right to left.
- * @param {string[]} texts
- */
-export function isRightToLeft(texts) {
-  const all = texts.join("");
-  const letters = all.match(/\p{L}/gu)?.length ?? 0;
-  return 2 * (all.match(RIGHT_TO_LEFT)?.length ?? 0) > letters;
 }
 
 /**

@@ -51,6 +51,14 @@ export function shape(name, attributes = {}, ...children) {
 }
 
 /**
+ * A coordinate with at most one digit after the point.
+ * @param {number} value
+ */
+export function short(value) {
+  return String(Math.round(value * 10) / 10);
+}
+
+/**
  * The one element of the page that has an id.
  * @template {HTMLElement} [E=HTMLElement]
  * @param {string} id

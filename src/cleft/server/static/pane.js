@@ -1,15 +1,12 @@
 // The card of one task: its trees to step through, the drawing, the details of a
 // node, the replay, and what can be saved.
 
-import { layOutSyntax } from "./branches.js";
 import { chance, counted, visible } from "./characters.js";
-import { choices } from "./choices.js";
+import { choices, menu } from "./controls.js";
 import { button, element, set } from "./dom.js";
-import { menu } from "./menu.js";
 import { panel } from "./panel.js";
 import { draw, select } from "./picture.js";
 import { Replay } from "./replay.js";
-import { layOutDiscourse } from "./rhetoric.js";
 import { discourseNodes, listed, satelliteDepths, syntaxNodes } from "./trees.js";
 
 /** @typedef {import("./trees.js").Task} Task */
@@ -17,8 +14,23 @@ import { discourseNodes, listed, satelliteDepths, syntaxNodes } from "./trees.js
 /** @typedef {import("./trees.js").Step} Step */
 /** @typedef {import("./state.js").Store} Store */
 
+/** @typedef {import("./trees.js").Sentence} Sentence */
+/** @typedef {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} Tree */
+/** @typedef {import("./api.js").Drawing} Drawing */
+
+/**
+ * A tree that is drawn, with all that belongs to it.
+ * @typedef {object} View
+ * @property {Sentence} sentence
+ * @property {Tree} tree
+ * @property {Drawing} drawing
+ * @property {TreeNode[]} nodes
+ * @property {SVGSVGElement} svg
+ */
+
 /**
  * @typedef {object} Services
+ * @property {(task: Task, sentence: Sentence, tree: Tree) => Promise<Drawing | undefined>} draw
  * @property {(task: Task) => Promise<Step[]>} trace  the shown tree's steps with distributions
  * @property {(task: Task, format: string, how: "copy" | "download") => void} save
  * @property {(text: string) => void} say
@@ -42,8 +54,10 @@ export class Pane {
     this.root = root;
     this.store = store;
     this.services = services;
-    /** @type {TreeNode[]} */
-    this.nodes = [];
+    /** @type {Tree | undefined} */
+    this.wanted = undefined; // the tree to show, which may not be drawn yet
+    /** @type {View | undefined} */
+    this.view = undefined;
     this.fitted = false;
     this.best = element("div", { class: "best" });
     this.scroll = element("div", { class: "scroll", tabindex: 0, role: "region" });
@@ -80,6 +94,7 @@ export class Pane {
     const trees = sentence ? listed(sentence, this.task) : [];
     this.root.hidden = !trees.length;
     this.endReplay();
+    this.wanted = undefined;
     if (!sentence || !trees.length) return;
     const chosen = Math.min(this.store.state.picks[this.task], trees.length - 1);
     const items = trees.map((tree, at) => [
@@ -101,85 +116,109 @@ export class Pane {
     this.showTree();
   }
 
-  /** The nodes of one of the trees of the sentence. */
-  nodesOf(/** @type {number} */ pick) {
-    const { sentence } = this.store;
-    const tree = listed(sentence, this.task)[pick];
+  /**
+   * @param {Sentence} sentence
+   * @param {Tree} tree
+   */
+  nodesOf(sentence, tree) {
     return this.task === "syntax"
       ? syntaxNodes(/** @type {import("./trees.js").SyntaxTree} */ (tree), sentence.tokens)
       : discourseNodes(/** @type {import("./trees.js").DiscourseTree} */ (tree));
   }
 
-  /** Draw the chosen tree. */
-  showTree() {
+  /** Show the chosen tree, as soon as the server has drawn it. */
+  async showTree() {
     const { sentence, state } = this.store;
     if (!sentence?.[this.task]) return;
     this.endReplay();
-    const pick = state.picks[this.task];
-    this.nodes = this.nodesOf(pick);
-    const layout = (this.task === "syntax" ? layOutSyntax : layOutDiscourse)(this.nodes);
-    const novel = pick ? newcomers(this.nodes, this.nodesOf(0)) : new Set();
-    this.svg = draw(layout, this.nodes, {
+    const trees = listed(sentence, this.task);
+    const pick = Math.min(state.picks[this.task], trees.length - 1);
+    const tree = (this.wanted = trees[pick]);
+    const drawing = await this.services.draw(this.task, sentence, tree);
+    if (this.wanted === tree && drawing) this.present(sentence, pick, drawing);
+  }
+
+  /**
+   * @param {Sentence} sentence
+   * @param {number} pick
+   * @param {Drawing} drawing
+   */
+  present(sentence, pick, drawing) {
+    const trees = listed(sentence, this.task);
+    const nodes = this.nodesOf(sentence, trees[pick]);
+    const novel = pick ? newcomers(nodes, this.nodesOf(sentence, trees[0])) : new Set();
+    const svg = draw(drawing, nodes, {
       name: `${TITLES[this.task]} tree of: ${sentence.text}`,
       onPick: (node) => this.open(node),
       novel,
-      dropped: this.dropped(),
+      dropped: this.dropped(nodes),
     });
-    this.scroll.replaceChildren(this.svg);
+    this.view = { sentence, tree: trees[pick], drawing, nodes, svg };
+    this.scroll.replaceChildren(svg);
     this.details.replaceChildren();
-    this.tell(pick, novel.size);
+    this.tell(nodes, pick, novel.size);
     this.offerFit();
   }
 
   /**
+   * @param {TreeNode[]} nodes
    * @param {number} pick
    * @param {number} different
    */
-  tell(pick, different) {
+  tell(nodes, pick, different) {
     if (!this.note) return;
-    const units = this.nodes.filter((one) => one.text !== null).length;
+    const units = nodes.filter((one) => one.text !== null).length;
     const size = this.task === "syntax" ? "" : counted(units, "unit");
     const versus = different ? `${counted(different, "node")} not in tree 1, outlined` : "as tree 1";
     this.note.textContent = [size, pick ? versus : ""].filter(Boolean).join(" · ");
   }
 
-  /** The units that the summary leaves out. */
-  dropped() {
+  /**
+   * The units that the summary leaves out.
+   * @param {TreeNode[]} nodes
+   * @returns {Set<number>}
+   */
+  dropped(nodes) {
     if (this.task === "syntax") return new Set();
-    const depths = satelliteDepths(this.nodes);
+    const depths = satelliteDepths(nodes);
     const { keep } = this.store.state;
-    return new Set(this.nodes.flatMap((one, at) => (one.text !== null && depths[at] > keep ? [at] : [])));
+    return new Set(nodes.flatMap((one, at) => (one.text !== null && depths[at] > keep ? [at] : [])));
   }
 
   /** Show anew which units the summary leaves out. */
   markDropped() {
-    const dropped = this.dropped();
-    for (const item of this.svg?.querySelectorAll(".unit") ?? [])
+    if (!this.view) return;
+    const dropped = this.dropped(this.view.nodes);
+    for (const item of this.view.svg.querySelectorAll(".unit"))
       item.classList.toggle("dropped", dropped.has(Number(item.getAttribute("data-node"))));
   }
 
   /** @param {number} at */
   open(at) {
-    const { sentence, state } = this.store;
-    const { steps } = listed(sentence, this.task)[state.picks[this.task]];
-    const made = panel({ nodes: this.nodes, at, sentence, steps, onClose: () => this.close() });
+    if (!this.view) return;
+    const { sentence, tree, nodes, drawing, svg } = this.view;
+    const tone = drawing.texts.find((text) => text.node === at && text.tinted)?.tone ?? "other";
+    const { steps } = tree;
+    const made = panel({ nodes, at, sentence, steps, tone, onClose: () => this.close() });
     this.details.replaceChildren(made);
-    if (this.svg) select(this.svg, at);
+    select(svg, at);
     this.services.say(visible(made.getAttribute("aria-label") ?? ""));
     made.scrollIntoView({ block: "nearest" });
   }
 
   close() {
     this.details.replaceChildren();
-    if (!this.svg) return;
-    select(this.svg, -1);
-    /** @type {SVGElement | null} */ (this.svg.querySelector('[tabindex="0"]'))?.focus();
+    if (!this.view) return;
+    const { svg } = this.view;
+    select(svg, -1);
+    /** @type {SVGElement | null} */ (svg.querySelector('[tabindex="0"]'))?.focus();
   }
 
   offerFit() {
-    if (!this.svg) return;
-    if (!this.svg.isConnected) return set(this.fit, { hidden: true });
-    const wide = this.svg.viewBox.baseVal.width;
+    if (!this.view) return;
+    const { svg } = this.view;
+    if (!svg.isConnected) return set(this.fit, { hidden: true });
+    const wide = svg.viewBox.baseVal.width;
     this.fit.hidden = !this.fitted && wide <= this.scroll.clientWidth;
     this.scroll.classList.toggle("fitted", this.fitted);
   }
@@ -192,21 +231,24 @@ export class Pane {
 
   async replay() {
     if (this.playing) return this.endReplay(true);
+    const { view } = this;
+    if (!view || view.tree !== this.wanted) return; // the chosen tree is not drawn yet
     set(this.replayButton, { "aria-busy": "true" });
-    const shown = this.svg;
     try {
       const steps = await this.services.trace(this.task);
-      if (shown === this.svg) this.startReplay(steps);
+      if (view === this.view && view.tree === this.wanted) this.startReplay(view, steps);
     } finally {
       set(this.replayButton, { "aria-busy": null });
     }
   }
 
-  /** @param {Step[]} steps */
-  startReplay(steps) {
-    const { task, nodes } = this;
-    const { sentence } = this.store;
-    this.playing = new Replay({ task, nodes, sentence, steps, onClose: () => this.endReplay(true) });
+  /**
+   * @param {View} view
+   * @param {Step[]} steps
+   */
+  startReplay(view, steps) {
+    const { task } = this;
+    this.playing = new Replay({ task, ...view, steps, onClose: () => this.endReplay(true) });
     this.stage.replaceChildren(this.playing.root);
     set(this.replayButton, { "aria-pressed": "true" });
     this.offerFit();

@@ -1,6 +1,5 @@
 // What the model thought of one node: its text, its labels, its splits.
 
-import { toneOf } from "./branches.js";
 import { counted, percent, shown, visible } from "./characters.js";
 import { button, element } from "./dom.js";
 import { splitRelation } from "./trees.js";
@@ -29,9 +28,10 @@ export function spanText(sentence, left, right) {
  * @param {number} given.at
  * @param {Sentence} given.sentence
  * @param {(Step & {alternatives?: [number, number][]})[]} given.steps
+ * @param {string} given.tone  the colour of the node's name
  * @param {() => void} given.onClose
  */
-export function panel({ nodes, at, sentence, steps, onClose }) {
+export function panel({ nodes, at, sentence, steps, tone, onClose }) {
   const one = nodes[at];
   const close = button("×", onClose, { class: "close", "aria-label": "Close details" });
   const width = one.right - one.left;
@@ -39,7 +39,7 @@ export function panel({ nodes, at, sentence, steps, onClose }) {
   const head = element(
     "div",
     { class: "panel-head" },
-    element("strong", { class: `badge ${badgeTone(one)}` }, nameOf(one)),
+    element("strong", { class: `badge ${tone}` }, nameOf(one)),
     element("span", { class: "where" }, `${place}, boundaries ${one.left} to ${one.right}`),
     close,
   );
@@ -53,12 +53,6 @@ export function panel({ nodes, at, sentence, steps, onClose }) {
 function nameOf(one) {
   if (one.text === null) return shown(one.label, "·");
   return one.role === "S" ? "Unit, a satellite" : "Elementary unit";
-}
-
-/** @param {Node} one */
-function badgeTone(one) {
-  if (one.text !== null || one.word !== null) return "other";
-  return one.relation || one.role === "S" || /^[a-z]/.test(one.label) ? "noun" : toneOf(one.label);
 }
 
 /** @param {Node} one */

@@ -1,12 +1,11 @@
-// A layout as SVG whose nodes can be focused, walked and picked.
+// A drawing of the server as SVG whose nodes can be focused, walked and picked.
 
 import { percent, visible } from "./characters.js";
-import { set, shape } from "./dom.js";
-import { pathData, short } from "./layout.js";
+import { set, shape, short } from "./dom.js";
 
 /** @typedef {import("./trees.js").Node} Node */
-/** @typedef {import("./layout.js").Layout} Layout */
-/** @typedef {import("./layout.js").Text} Text */
+/** @typedef {import("./api.js").Drawing} Drawing */
+/** @typedef {import("./api.js").DrawnText} Text */
 
 /**
  * @typedef {object} Options
@@ -21,35 +20,32 @@ const WORDS = 8; // of a node's text that its name tells
 
 /**
  * Draw a tree.
- * @param {Layout} layout
+ * @param {Drawing} drawing
  * @param {Node[]} nodes
  * @param {Options} options
  */
-export function draw(layout, nodes, options) {
+export function draw(drawing, nodes, options) {
+  const { width, height } = drawing;
   const svg = shape("svg", {
     class: "tree",
     role: options.onPick ? "tree" : "img",
     "aria-label": visible(options.name),
-    viewBox: `0 0 ${short(layout.width)} ${short(layout.height)}`,
-    width: short(layout.width),
-    height: short(layout.height),
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
   });
-  for (const stroke of layout.strokes) {
-    const { role, node, to } = stroke;
-    const weight = role === "tip" ? null : stroke.weight.toFixed(2);
-    const tie = { "data-node": node, "data-to": to };
-    svg.append(
-      shape("path", { class: role, d: pathData(stroke.path), "stroke-width": weight, ...tie }),
-    );
+  for (const { role, path, weight, node, to } of drawing.lines) {
+    const look = { class: role, d: path, "stroke-width": role === "tip" ? null : weight };
+    svg.append(shape("path", { ...look, "data-node": node, "data-to": to }));
   }
-  const texts = Map.groupBy(layout.texts, (text) => text.node);
+  const texts = Map.groupBy(drawing.texts, (text) => text.node);
   const words = nodes.map((one) => one.word ?? one.text ?? "");
   nodes.forEach((one, at) => {
     const item = handle(nodes, at, words, options);
     const own = texts.get(at) ?? [];
     if (own.length) item.append(hit(own));
     // The spaces keep lines apart for those who read the drawing as text.
-    for (const part of own.flatMap((text) => box(text, layout.mirrored))) item.append(part, " ");
+    for (const part of own.flatMap((text) => box(text, drawing.right_to_left))) item.append(part, " ");
     svg.append(item);
   });
   if (options.onPick) walkable(svg, nodes, options.onPick);
@@ -136,15 +132,15 @@ function hit(texts) {
 /**
  * A text on its ground, an element a line.
  * @param {Text} text
- * @param {boolean} mirrored
+ * @param {boolean} rightToLeft
  * @returns {SVGElement[]}
  */
-function box(text, mirrored) {
+function box(text, rightToLeft) {
   const x = short(text.x + text.width / 2);
   const step = text.height / text.lines.length;
   const base = text.y + step / 2 + text.size * ASCENT;
-  const names = `${text.role} ${text.tone ?? ""}`.trim();
-  const direction = mirrored ? "rtl" : null;
+  const names = `${text.role} ${text.tone}`.trim();
+  const direction = rightToLeft ? "rtl" : null;
   const look = { class: names, "font-size": text.size, direction, x };
   const drawn = text.lines.map((line, at) =>
     shape("text", { ...look, y: short(base + at * step) }, line),
@@ -152,10 +148,10 @@ function box(text, mirrored) {
   if (!text.tinted) return drawn;
   const chip = shape("rect", {
     class: `chip ${text.tone}-tint${text.doubt ? " doubt" : ""}`,
-    x: short(text.x),
-    y: short(text.y),
-    width: short(text.width),
-    height: short(text.height),
+    x: text.x,
+    y: text.y,
+    width: text.width,
+    height: text.height,
     rx: 6,
   });
   return [chip, ...drawn];
@@ -227,13 +223,24 @@ export function select(svg, picked) {
 }
 
 /**
- * Show only the nodes that are there yet.
+ * Show a tree as far as it has been split: the texts of leaves, which are known from the
+ * start; lines to spans that are known; names of nodes.
  * @param {SVGSVGElement} svg
- * @param {(node: number) => boolean} isThere
+ * @param {object} when
+ * @param {(node: number) => boolean} when.known  whether the node's span is known
+ * @param {(node: number) => boolean} when.decided  whether the model has looked at it
+ * @param {(node: number) => boolean} when.named  whether its name is shown
  */
-export function reveal(svg, isThere) {
-  for (const part of svg.querySelectorAll("[data-node]")) {
-    const at = Number(part.getAttribute("data-to") ?? part.getAttribute("data-node"));
-    part.classList.toggle("unborn", !isThere(at));
+export function reveal(svg, { known, decided, named }) {
+  for (const line of svg.querySelectorAll("path")) {
+    const at = Number(line.getAttribute("data-node"));
+    const to = line.getAttribute("data-to");
+    line.classList.toggle("unborn", !known(to === null ? at : Number(to)));
+    if (to === null) line.classList.toggle("open", !decided(at));
+  }
+  for (const item of svg.querySelectorAll(".node")) {
+    const at = Number(item.getAttribute("data-node"));
+    if (item.matches(".phrase")) item.classList.toggle("unborn", !named(at));
+    else item.classList.toggle("pending", !(known(at) && decided(at)));
   }
 }

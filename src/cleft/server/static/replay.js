@@ -1,14 +1,12 @@
 // The splitting decisions of one tree, one by one: the tree as far as it is,
 // and the pointer's distribution below it.
 
-import { layOutSyntax } from "./branches.js";
 import { percent, shown } from "./characters.js";
 import { button, element, set } from "./dom.js";
 import { spanText } from "./panel.js";
 import { draw, reveal } from "./picture.js";
-import { layOutDiscourse } from "./rhetoric.js";
-import { line, ribbon } from "./ribbon.js";
-import { partialDiscourse, splitRelation } from "./trees.js";
+import { boundaries, line, ribbon } from "./ribbon.js";
+import { splitRelation } from "./trees.js";
 
 /** @typedef {import("./trees.js").Node} Node */
 /** @typedef {import("./trees.js").Step} Step */
@@ -22,11 +20,12 @@ export class Replay {
    * @param {object} given
    * @param {Task} given.task
    * @param {Node[]} given.nodes  of the finished tree
+   * @param {import("./api.js").Drawing} given.drawing  of the finished tree
    * @param {import("./trees.js").Sentence} given.sentence
    * @param {Step[]} given.steps
    * @param {() => void} given.onClose
    */
-  constructor({ task, nodes, sentence, steps, onClose }) {
+  constructor({ task, nodes, drawing, sentence, steps, onClose }) {
     this.task = task;
     this.sentence = sentence;
     this.words = sentence.tokens.map((token) => token.text);
@@ -36,6 +35,7 @@ export class Replay {
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.timer = undefined;
     this.nodes = nodes;
+    this.drawing = drawing;
     this.told = element("p", { class: "told", "aria-live": "polite" });
     this.stage = element("div", { class: "stage" });
     this.root = element(
@@ -83,13 +83,15 @@ export class Replay {
     set(this.scroll, { "aria-label": "The tree so far" });
     this.below = element("div", { class: "scroll", tabindex: 0, role: "region" });
     set(this.below, { "aria-label": "The pointer over the tokens" });
+    const name = `${this.task === "syntax" ? "Syntax" : "Discourse"} tree so far`;
+    this.svg = draw(this.drawing, this.nodes, { name });
+    this.hangings = element("div", {});
     if (this.task === "syntax") {
-      this.layout = layOutSyntax(this.nodes);
-      this.svg = draw(this.layout, this.nodes, { name: "Syntax tree so far" });
-      this.hangings = element("div", {});
       this.scroll.append(element("div", { class: "together" }, this.svg, this.hangings));
       this.stage.append(this.scroll);
     } else {
+      this.scroll.append(this.svg);
+      this.below.append(this.hangings);
       this.stage.append(this.scroll, this.below);
     }
   }
@@ -101,8 +103,8 @@ export class Replay {
   go(taken) {
     this.taken = Math.min(this.steps.length, Math.max(0, taken));
     const step = this.steps[this.taken - 1];
-    if (this.task === "syntax") this.showSyntax(step);
-    else this.showDiscourse(step);
+    this.showTree();
+    this.showPointer(step);
     const telling = this.tell(step);
     this.told.textContent = telling;
     const { slider, count } = this;
@@ -114,46 +116,43 @@ export class Replay {
     if (this.taken === this.steps.length) this.pause();
   }
 
-  /** @param {Step | undefined} step */
-  showSyntax(step) {
-    const { svg, layout, hangings, scroll } = this;
-    if (!svg || !layout || !hangings || !scroll) return;
-    const before = this.steps.slice(0, Math.max(0, this.taken - 1));
+  /** Show the nodes that have been split off so far. */
+  showTree() {
     const known = new Set([`0,${this.words.length}`]);
-    for (const { span, split } of this.steps.slice(0, this.taken))
+    const decided = new Set();
+    for (const { span, split } of this.steps.slice(0, this.taken)) {
+      decided.add(span.join());
       known.add(`${span[0]},${split}`).add(`${split},${span[1]}`);
-    reveal(svg, (at) => {
-      const one = this.nodes[at];
-      return one.word !== null ? this.isTied(at, known) : known.has(`${one.left},${one.right}`);
+    }
+    const place = (/** @type {number} */ at) => `${this.nodes[at].left},${this.nodes[at].right}`;
+    const isKnown = (/** @type {number} */ at) => known.has(place(at));
+    if (!this.svg) return;
+    reveal(this.svg, {
+      known: isKnown,
+      // A token cannot be split: there is nothing to decide.
+      decided: (at) => decided.has(place(at)) || this.nodes[at].right - this.nodes[at].left === 1,
+      // A phrase is named by itself, a relation by what it ties.
+      named: (at) => isKnown(this.task === "syntax" ? at : this.nodes[at].children[0]),
     });
-    for (const leaf of svg.querySelectorAll(".leaf")) leaf.classList.remove("unborn");
-    hangings.replaceChildren(ribbon({ edges: layout.edges, width: layout.width, step, before }));
-    this.follow(scroll, step, layout.edges);
   }
 
   /**
-   * Whether the line from a leaf to its parent is there: its own span is.
-   * @param {number} at
-   * @param {Set<string>} known
+   * Show what the pointer thought: under the words of the tree, or on a line of their own.
+   * @param {Step | undefined} step
    */
-  isTied(at, known) {
-    return known.has(`${this.nodes[at].left},${this.nodes[at].right}`);
-  }
-
-  /** @param {Step | undefined} step */
-  showDiscourse(step) {
-    const { scroll, below } = this;
-    if (!scroll || !below) return;
-    const nodes = partialDiscourse(this.steps, this.taken, this.words.length, (left, right) =>
-      spanText(this.sentence, left, right),
-    );
-    const name = "Discourse tree so far";
-    scroll.replaceChildren(draw(layOutDiscourse(nodes), nodes, { name }));
-    const { edges, middles } = line(this.words);
+  showPointer(step) {
+    const { scroll, below, hangings, drawing } = this;
+    if (!scroll || !below || !hangings) return;
     const before = this.steps.slice(0, Math.max(0, this.taken - 1));
+    if (this.task === "syntax") {
+      const edges = boundaries(drawing);
+      hangings.replaceChildren(ribbon({ edges, width: drawing.width, step, before }));
+      return this.follow(scroll, step, edges);
+    }
+    const { edges, middles } = line(this.words);
     const width = edges[edges.length - 1] + 24;
     const words = { words: this.words, middles };
-    below.replaceChildren(ribbon({ edges, width, step, before, words }));
+    hangings.replaceChildren(ribbon({ edges, width, step, before, words }));
     this.follow(below, step, edges);
   }
 

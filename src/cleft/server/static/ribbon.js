@@ -2,11 +2,10 @@
 // between the tokens, under a line that is cleft where the span was split.
 
 import { percent, shown } from "./characters.js";
-import { shape } from "./dom.js";
-import { short } from "./layout.js";
-import { textWidth } from "./measure.js";
+import { shape, short } from "./dom.js";
 
 /** @typedef {import("./trees.js").Step} Step */
+/** @typedef {import("./api.js").DrawnText} DrawnText */
 
 const TALLEST = 78; // of a bar, for certainty
 const TOP = 12;
@@ -17,6 +16,32 @@ const GAP = 15;
 const SIDE = 24;
 const TOLD = 0.03; // the least probability that is written out
 
+const pen = document.createElement("canvas").getContext("2d");
+
+/**
+ * The width of a word as the browser draws it.
+ * @param {string} text
+ */
+function textWidth(text) {
+  if (!pen) return 0.62 * WORD * text.length;
+  pen.font = `${WORD}px ${getComputedStyle(document.documentElement).getPropertyValue("--font")}`;
+  return pen.measureText(text).width;
+}
+
+/**
+ * The x of every boundary of a drawing: between two words, and just outside the first and last.
+ * @param {import("./api.js").Drawing} drawing
+ */
+export function boundaries(drawing) {
+  const words = drawing.texts.filter((text) => text.role === "word");
+  const [left, right] = [(/** @type {DrawnText} */ one) => one.x, (/** @type {DrawnText} */ one) => one.x + one.width];
+  const [start, end, side] = drawing.right_to_left ? [right, left, -1] : [left, right, 1];
+  const inner = words.slice(1).map((word, at) => (end(words[at]) + start(word)) / 2);
+  const first = start(words[0]) - (side * GAP) / 2;
+  const last = end(words[words.length - 1]) + (side * GAP) / 2;
+  return [first, ...inner, last];
+}
+
 /**
  * The places of words on a line of their own.
  * @param {string[]} words
@@ -24,7 +49,7 @@ const TOLD = 0.03; // the least probability that is written out
 export function line(words) {
   const edges = [SIDE];
   const middles = words.map((word) => {
-    const width = Math.max(8, textWidth(shown(word), WORD)) + GAP;
+    const width = Math.max(8, textWidth(shown(word))) + GAP;
     const left = edges[edges.length - 1];
     edges.push(left + width);
     return left + width / 2;

@@ -1,5 +1,7 @@
-// The model, the beam's width and how many trees are asked for.
+// What the reader sets: the model, the beam's width, how many trees are asked for, and the
+// colours.
 
+import { choices } from "./controls.js";
 import { byId, element } from "./dom.js";
 
 /** @typedef {import("./state.js").Store} Store */
@@ -54,7 +56,7 @@ export class Settings {
 
   /**
    * Take the settings of a shared link.
-   * @param {Partial<import("./share.js").Shared>} found
+   * @param {Partial<import("./save.js").Shared>} found
    */
   take({ model, beam, trees }) {
     const { state } = this.store;
@@ -88,4 +90,60 @@ function nearest(select, wanted) {
   );
   select.value = String(found);
   return found;
+}
+
+/**
+ * Light, dark, or what the reader's system prefers; the choice is kept in the browser.
+ * @typedef {"auto" | "light" | "dark"} Theme
+ */
+
+/** @type {Theme[]} */
+const THEMES = ["auto", "light", "dark"];
+const NAMES = ["Auto", "Light", "Dark"];
+const KEY = "cleft-theme";
+
+/** @returns {Theme} */
+export function theme() {
+  const found = document.documentElement.dataset.theme;
+  return THEMES.find((one) => one === found) ?? "auto";
+}
+
+/** @param {Theme} chosen */
+function wear(chosen) {
+  if (chosen === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = chosen;
+}
+
+/** @returns {Theme} */
+function kept() {
+  try {
+    return THEMES.find((one) => one === localStorage.getItem(KEY)) ?? "auto";
+  } catch {
+    return "auto"; // storage may be forbidden
+  }
+}
+
+/** @param {Theme} chosen */
+function keep(chosen) {
+  try {
+    localStorage.setItem(KEY, chosen);
+  } catch {
+    // Then the choice lasts as long as the page.
+  }
+}
+
+/** The switch, with the kept choice put on. */
+export function themeSwitch() {
+  wear(kept());
+  return choices({
+    name: "theme",
+    legend: "Colours",
+    kind: "segments",
+    items: NAMES.map((name) => [name]),
+    chosen: THEMES.indexOf(theme()),
+    onChoose: (at) => {
+      wear(THEMES[at]);
+      keep(THEMES[at]);
+    },
+  });
 }

@@ -24,7 +24,6 @@
  * @property {string | null} text
  * @property {string} role
  * @property {string} relation
- * @property {boolean} [open]
  */
 
 /** @typedef {{span: [number, number], split: number, probability: number, label: string | null, distribution?: number[]}} Step */
@@ -71,7 +70,7 @@
 
 /** @typedef {"syntax" | "discourse"} Task */
 
-export const SPAN = "span";
+const SPAN = "span";
 
 /**
  * All trees of a sentence for a task, best first.
@@ -88,7 +87,7 @@ export function listed(sentence, task) {
  * @param {Partial<Node> & {left: number, right: number}} values
  * @returns {Node}
  */
-export function node(values) {
+function node(values) {
   return {
     label: "",
     parent: -1,
@@ -193,38 +192,6 @@ export function splitRelation(label) {
   const at = label.lastIndexOf("_");
   const letters = label.slice(at + 1);
   return at > 0 && /^[NS]{2}$/.test(letters) ? [label.slice(0, at), letters] : [label, "NN"];
-}
-
-/**
- * A discourse tree as far as it was after so many steps. Spans that the model has
- * not come to yet are leaves that say so by `open`.
- * @param {Step[]} steps
- * @param {number} taken
- * @param {number} length  of the sentence
- * @param {(left: number, right: number) => string} textOf
- */
-export function partialDiscourse(steps, taken, length, textOf) {
-  const made = new Map(steps.slice(0, taken).map((step) => [step.span.join(), step]));
-  /** @type {Node[]} */
-  const nodes = [];
-  /** @type {[number, number, string, string][]} */
-  const stack = [[0, length, "N", ""]];
-  for (let top = stack.pop(); top; top = stack.pop()) {
-    const [left, right, role, relation] = top;
-    const step = made.get(`${left},${right}`);
-    if (step && step.split < right) {
-      const [name, letters] = splitRelation(step.label ?? "");
-      nodes.push(node({ left, right, role, relation, label: name }));
-      const names = letters === "NN" ? [name, name] : [...letters].map((l) => (l === "S" ? name : SPAN));
-      stack.push([step.split, right, letters[1], names[1]]);
-      stack.push([left, step.split, letters[0], names[0]]);
-      continue;
-    }
-    const open = !step && right - left > 1;
-    const text = textOf(left, right);
-    nodes.push(node({ left, right, role, relation, text, open }));
-  }
-  return tie(nodes);
 }
 
 /**
