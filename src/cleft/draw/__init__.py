@@ -13,9 +13,9 @@ True
 
 from cleft.draw.compare import Diff, diff
 from cleft.draw.console import terminal
+from cleft.draw.html_output import Section, html
 from cleft.draw.layout import Layout
 from cleft.draw.options import Options, Theme
-from cleft.draw.page import Section, html
 from cleft.draw.pictures import Drawable, lay_out, svg
 
 __all__ = [

@@ -45,7 +45,7 @@ class Diff:
         return f"{self.agree} of {self.total} {what} agree"
 
     def _repr_html_(self) -> str:
-        from cleft.draw.page import fragment
+        from cleft.draw.html_output import fragment
 
         return fragment(self)
 

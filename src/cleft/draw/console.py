@@ -13,8 +13,8 @@ from cleft.draw.characters import columns
 from cleft.draw.compare import Diff
 from cleft.draw.grid import grid_lines
 from cleft.draw.layout import Mark
-from cleft.draw.outline import Chunk, compose, discourse_entries, syntax_entries
 from cleft.draw.pictures import LEGEND, Drawable
+from cleft.draw.terminal_output import Chunk, compose, discourse_entries, syntax_entries
 from cleft.tree import Tree
 
 __all__ = ["terminal"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleft.draw.characters import columns, is_right_to_left, shown, visible
-from cleft.draw.outline import Chunk
-from cleft.draw.rows import Index, whole
+from cleft.draw.syntax_rows import Index, whole
+from cleft.draw.terminal_output import Chunk
 from cleft.draw.theme import tone_of
 from cleft.tree import Tree
 

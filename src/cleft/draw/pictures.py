@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cleft.discourse import DiscourseTree
-from cleft.draw.branches import lay_out_syntax
 from cleft.draw.compare import Diff
+from cleft.draw.discourse_layout import lay_out_discourse
 from cleft.draw.layout import Layout, Mark, Text, stack
 from cleft.draw.measure import text_width
 from cleft.draw.options import DEFAULT, Options
-from cleft.draw.rhetoric import lay_out_discourse
-from cleft.draw.vector import render
+from cleft.draw.svg_output import render
+from cleft.draw.syntax_layout import lay_out_syntax
 from cleft.tree import Tree
 
 __all__ = ["Drawable", "lay_out", "svg"]

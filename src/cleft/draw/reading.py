@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import shown, visible
-from cleft.draw.rhetoric import is_same_unit
+from cleft.draw.discourse_layout import is_same_unit
 
 __all__ = ["Passage", "passages"]
 

@@ -1,5 +1,5 @@
 // The layout of a constituency tree: words on one line, phrases above them, as
-// in cleft.draw.branches. A phrase stands one level above the highest of its
+// in cleft.draw.syntax_layout. A phrase stands one level above the highest of its
 // children, in the middle over them; every subtree keeps a strip of its own.
 
 import { isRightToLeft, shown, visible } from "./characters.js";

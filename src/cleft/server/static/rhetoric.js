@@ -1,5 +1,5 @@
 // The layout of a discourse tree in the manner of Mann and Thompson, as in
-// cleft.draw.rhetoric: a bar over each span, a vertical line to the nucleus, an
+// cleft.draw.discourse_layout: a bar over each span, a vertical line to the nucleus, an
 // arc from a satellite to its nucleus, a joint over several nuclei.
 
 import { isRightToLeft, shown } from "./characters.js";

@@ -20,8 +20,8 @@ from cleft.draw.layout import Layout, Place, Text
 from cleft.draw.options import DEFAULT, Options, Theme
 from cleft.draw.pictures import Drawable, lay_out
 from cleft.draw.reading import passages
+from cleft.draw.svg_output import number, render, safe, stroke_element, text_element
 from cleft.draw.theme import page_colours, style
-from cleft.draw.vector import number, render, safe, stroke_element, text_element
 from cleft.tree import Tree
 
 __all__ = ["Section", "fragment", "html"]

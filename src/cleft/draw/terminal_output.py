@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import columns, shown, visible, wrap_columns
+from cleft.draw.discourse_layout import children_of
 from cleft.draw.hints import percent
 from cleft.draw.layout import SIGNS, Mark
-from cleft.draw.rhetoric import children_of
 from cleft.draw.theme import tone_of
 from cleft.tree import Evidence, Tree
 
