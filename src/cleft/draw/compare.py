@@ -17,7 +17,10 @@ from cleft.errors import MetricError, UsageError
 from cleft.span import Span
 from cleft.tree import Tree
 
-__all__ = ["Diff", "diff"]
+__all__ = ["LEGEND", "Diff", "Drawable", "diff"]
+
+LEGEND = "+ only predicted     − only gold     ≠ named differently"
+"""What the signs mean that stand before the names of marked nodes."""
 
 AnyTree = TypeVar("AnyTree", Tree, DiscourseTree)
 Marks = dict[int, Mark]
@@ -50,9 +53,13 @@ class Diff:
         return fragment(self)
 
     def _repr_svg_(self) -> str:
-        from cleft.draw.pictures import svg
+        from cleft.draw.svg_output import svg
 
         return svg(self)
+
+
+Drawable = Tree | DiscourseTree | Diff
+"""What can be drawn: a tree of either task, or a comparison of two."""
 
 
 def diff(gold: AnyTree, predicted: AnyTree) -> Diff:
