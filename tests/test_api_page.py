@@ -50,7 +50,7 @@ def test_every_module_that_users_import_from_has_its_place(make_api):
             "rs3_read",
             "rs3_write",
             "rs3_xml",
-            "shapes",
+            "json_values",
             "spelling",
             "writing",
         },

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cleft.errors import FormatError, Place
-from cleft.formats.shapes import as_list, as_row, as_span
+from cleft.formats.json_values import as_list, as_row, as_span
 from cleft.text.inputs import Source, split_words
 from cleft.text.languages import Hyphens
 from cleft.text.tokens import tokenize

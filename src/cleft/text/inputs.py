@@ -16,7 +16,7 @@ from typing import Any
 
 from cleft import files
 from cleft.errors import FormatError, InputError, Place
-from cleft.formats.shapes import as_list, as_strings, load_json
+from cleft.formats.json_values import as_list, as_strings, load_json
 from cleft.text.languages import Hyphens, language_named
 from cleft.text.sentences import paragraph_sentences, paragraphs_of_lines
 from cleft.text.tokens import Token, tokenize
