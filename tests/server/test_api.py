@@ -8,7 +8,7 @@ import pytest
 
 import cleft
 from cleft.formats.jsonl import parse_record
-from cleft.formats.rs3_read import document_from
+from cleft.formats.rs3 import document_from
 from cleft.formats.rs3_xml import parse as parse_rs3
 from cleft.server.openapi import EXAMPLES, STREAMED
 from tests.runtime.models import model

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from cleft.formats.writing import dump_json
+from cleft.formats.json_values import dump_json
 from cleft.server.refusals import RequestError
 from cleft.server.settings import Settings
 

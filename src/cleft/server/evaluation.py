@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 from cleft.discourse import DiscourseTree
 from cleft.errors import CleftError, MetricError, Place
 from cleft.formats.jsonl import Record, parse_record
-from cleft.formats.rs3_read import document_from
+from cleft.formats.rs3 import document_from
 from cleft.formats.rs3_xml import parse as parse_rs3
 from cleft.metrics import export
 from cleft.metrics.evalb import score_syntax
