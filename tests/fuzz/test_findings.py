@@ -15,7 +15,7 @@ from cleft.nn.vectors import read_vectors
 from cleft.runtime.manifest import Manifest, SelfTest
 from cleft.server.asked import Keys
 from cleft.server.refusals import RequestError
-from cleft.text.inputs import read_jsonl_tokens
+from cleft.text.readers import read_jsonl_tokens
 
 DEEP = "[" * 900 + "]" * 900
 SYNTAX = '{"cleft": 1, "tokens": ["a"], "syntax": {"tags": ["X"], "nodes": []%s}%s}'

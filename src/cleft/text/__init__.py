@@ -1,7 +1,9 @@
 """Raw text to paragraphs, sentences and tokens, with character offsets both ways."""
 
 from cleft.text.conllu import read_conllu
-from cleft.text.inputs import (
+from cleft.text.languages import Hyphens, has_spaces
+from cleft.text.penn import penn_forms
+from cleft.text.readers import (
     Source,
     align,
     lines_of_text,
@@ -11,8 +13,6 @@ from cleft.text.inputs import (
     read_tokens,
     sources_of_text,
 )
-from cleft.text.languages import Hyphens, has_spaces
-from cleft.text.penn import penn_forms
 from cleft.text.recognition import LanguageWatch, language_remark, other_language
 from cleft.text.sentences import (
     SentenceSpan,

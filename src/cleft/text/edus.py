@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from cleft.errors import FormatError, Place
 from cleft.formats.json_values import as_list, as_row, as_span
-from cleft.text.inputs import Source, split_words
 from cleft.text.languages import Hyphens
+from cleft.text.readers import Source, split_words
 from cleft.text.tokens import tokenize
 
 __all__ = ["edus_of_fields", "edus_of_lines"]

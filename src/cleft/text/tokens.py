@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from cleft.errors import UsageError
 from cleft.text import english
-from cleft.text.affixes import head_ends, tail_ends
 from cleft.text.characters import CLOSERS, EMOJI, LETTER
 from cleft.text.languages import Hyphens, Language, language_named
+from cleft.text.word_parts import head_ends, tail_ends
 
 __all__ = ["Token", "tokenize"]
 
