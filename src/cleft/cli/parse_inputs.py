@@ -25,7 +25,7 @@ from cleft.text import (
     read_tokens,
     sources_of_text,
 )
-from cleft.text.edus import edus_of_fields, edus_of_lines
+from cleft.text.readers import edus_of_fields, edus_of_lines
 
 __all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
 

@@ -2,7 +2,6 @@
 
 from cleft.text.conllu import read_conllu
 from cleft.text.languages import Hyphens, has_spaces
-from cleft.text.penn import penn_forms
 from cleft.text.readers import (
     Source,
     align,
@@ -20,7 +19,7 @@ from cleft.text.sentences import (
     split_paragraphs,
     split_sentences,
 )
-from cleft.text.tokens import Token, tokenize
+from cleft.text.tokens import Token, penn_forms, tokenize
 
 __all__ = [
     "Hyphens",
