@@ -297,7 +297,7 @@ class DiscourseTree(ScoredNode):
         return svg(self)
 
     def _repr_html_(self) -> str:
-        from cleft.draw.page import fragment
+        from cleft.draw.html_output import fragment
 
         return fragment(self)
 

@@ -135,7 +135,7 @@ class Sentence:
 
     def _repr_html_(self) -> str:
         """Both trees for a notebook, or the error."""
-        from cleft.draw.page import fragment
+        from cleft.draw.html_output import fragment
 
         trees = [fragment(tree) for tree in (self.syntax, self.discourse) if tree is not None]
         if self.error is not None:

@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from cleft.discourse import DiscourseTree
 from cleft.draw import Layout, Options, lay_out, svg
-from cleft.draw.characters import is_right_to_left, shown
+from cleft.draw.characters import is_right_to_left, shown, text_width
 from cleft.draw.layout import Command, Text
-from cleft.draw.measure import text_width
 from cleft.tree import Tree
 
 SVG = "{http://www.w3.org/2000/svg}"

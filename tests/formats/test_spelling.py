@@ -3,8 +3,7 @@
 import pytest
 
 from cleft.formats.brackets import format_brackets, parse_brackets
-from cleft.formats.cleaning import SPMRL, clean_tree
-from cleft.formats.spelling import respell, spell
+from cleft.formats.cleaning import SPMRL, clean_tree, respell, spell
 from cleft.tree import Tree
 
 

@@ -22,8 +22,14 @@ from cleft.formats.rsd import read_rsd
 from cleft.metrics.prm import read_prm
 from cleft.relations import load_classes
 from cleft.text.conllu import read_conllu
-from cleft.text.edus import edus_of_fields, edus_of_lines
-from cleft.text.inputs import read_jsonl_tokens, read_lines, read_plain, read_tokens
+from cleft.text.readers import (
+    edus_of_fields,
+    edus_of_lines,
+    read_jsonl_tokens,
+    read_lines,
+    read_plain,
+    read_tokens,
+)
 from tests.fuzz.cases import Target, files
 
 BRACKETS = [

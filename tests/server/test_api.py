@@ -9,7 +9,7 @@ import pytest
 import cleft
 from cleft.draw import lay_out
 from cleft.formats.jsonl import parse_record
-from cleft.formats.rs3_read import document_from
+from cleft.formats.rs3 import document_from
 from cleft.formats.rs3_xml import parse as parse_rs3
 from cleft.server.app import EXAMPLES, STREAMED
 from cleft.server.settings import Settings

@@ -8,8 +8,8 @@ from math import isfinite
 
 from cleft.errors import CleftError
 from cleft.formats.brackets import format_brackets, parse_brackets
+from cleft.formats.json_values import PAIR
 from cleft.formats.jsonl import Record, parse_record
-from cleft.formats.writing import PAIR
 from cleft.sentence import Sentence
 from cleft.text import Token
 

@@ -29,7 +29,7 @@ from cleft.text import (
     read_plain,
     read_tokens,
 )
-from cleft.text.edus import edus_of_fields, edus_of_lines
+from cleft.text.readers import edus_of_fields, edus_of_lines
 
 __all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs", "source_of_words"]
 

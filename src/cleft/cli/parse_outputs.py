@@ -293,7 +293,7 @@ def _write_svg(destination: Destination, number: int, results: Results) -> None:
 def _picture(sentence: Sentence) -> str:
     from cleft.draw import Options, lay_out
     from cleft.draw.layout import stack
-    from cleft.draw.vector import render
+    from cleft.draw.svg_output import render
 
     options = Options()
     layouts = [lay_out(tree, options.width) for tree in trees_of(sentence)]

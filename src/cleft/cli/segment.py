@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from cleft import files
-from cleft.formats.writing import dump_json
+from cleft.formats.json_values import dump_json
 
 if TYPE_CHECKING:
     from cleft.parser import Sentence

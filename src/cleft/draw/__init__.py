@@ -11,12 +11,12 @@ True
 '3 of 3 phrases agree'
 """
 
-from cleft.draw.compare import Diff, diff
-from cleft.draw.console import terminal
+from cleft.draw.compare import Diff, Drawable, diff
+from cleft.draw.html_output import Section, html
 from cleft.draw.layout import Layout
-from cleft.draw.options import Options, Theme
-from cleft.draw.page import Section, html
-from cleft.draw.pictures import Drawable, lay_out, svg
+from cleft.draw.svg_output import lay_out, svg
+from cleft.draw.terminal_output import terminal
+from cleft.draw.theme import Options, Theme
 
 __all__ = [
     "Diff",

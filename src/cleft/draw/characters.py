@@ -1,17 +1,31 @@
-"""Characters as they can be drawn: visible substitutes, terminal columns, clusters, direction.
+"""Characters as they can be drawn: visible substitutes, clusters, direction, widths.
 
 Whatever a word or a label holds, `visible` makes text of it that is valid in
-XML, cannot steer a terminal and cannot reorder the text around it.
+XML, cannot steer a terminal and cannot reorder the text around it. Widths are
+columns of a terminal, or pixels without a font engine: a browser picks whatever
+sans-serif font it has, so an estimate is never less than the widest of the
+common ones (Helvetica, Arial, Inter, Noto Sans, DejaVu Sans), and a box made
+for the estimate holds the text in all of them.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-__all__ = ["clusters", "columns", "is_right_to_left", "shown", "visible", "wrap_columns"]
+__all__ = [
+    "BOLD",
+    "clusters",
+    "columns",
+    "is_right_to_left",
+    "shown",
+    "text_width",
+    "visible",
+    "wrap",
+    "wrap_columns",
+]
 
 REPLACEMENT = "\ufffd"
 JOINER = "\u200d"
@@ -109,41 +123,6 @@ def _cluster_columns(cluster: str) -> int:
     return max(_char_columns(char) for char in cluster)
 
 
-def wrap_columns(text: str, width: int) -> list[str]:
-    """The text in lines of at most so many columns, broken at spaces where there are any.
-
-    >>> wrap_columns("although it rained", 11)
-    ['although it', 'rained']
-    >>> wrap_columns("网球好玩", 4)
-    ['网球', '好玩']
-    """
-    lines, line, used = [], "", 0
-    for word in text.split(" "):
-        size = columns(word)
-        if line and used + 1 + size <= width:
-            line, used = f"{line} {word}", used + 1 + size
-            continue
-        if line:
-            lines.append(line)
-        line, used = word, size
-        if size > width:
-            *full, line = _broken(word, width)
-            lines += full
-            used = columns(line)
-    return [*lines, line] if line or not lines else lines
-
-
-def _broken(word: str, width: int) -> list[str]:
-    parts, part, used = [], "", 0
-    for cluster in clusters(word):
-        size = _cluster_columns(cluster)
-        if part and used + size > width:
-            parts.append(part)
-            part, used = "", 0
-        part, used = part + cluster, used + size
-    return [*parts, part]
-
-
 def is_right_to_left(texts: Iterable[str]) -> bool:
     """Whether most letters are of scripts that run from right to left.
 
@@ -159,3 +138,127 @@ def is_right_to_left(texts: Iterable[str]) -> bool:
             kind = unicodedata.bidirectional(char)
             balance += (kind in ("R", "AL")) - (kind == "L")
     return balance > 0
+
+
+# ---------------------------------------------------------------- pixels
+
+BOLD = 1.16
+"""How much wider bold text is."""
+
+# Characters by width, in hundredths of the font size.
+GROUPS = {
+    28: "'ijl",
+    33: " .,",
+    35: ":;I",
+    38: "/\\tf",
+    40: "()[]!r",
+    47: '"-',
+    51: "`*",
+    54: "sJz?",
+    57: "cL_|",
+    62: "kvxyF",
+    64: "abdeghnopquT",
+    65: "0123456789$S",
+    69: "ABEKPVXYZ{}",
+    72: "R",
+    76: "CHNU",
+    79: "DGOQ&",
+    83: "w",
+    85: "#+<=>^~",
+    91: "M",
+    97: "m%",
+    100: "W@",
+}
+ASCII = {char: width / 100 for width, chars in GROUPS.items() for char in chars}
+
+# For what is not a Latin letter with or without marks: by general category.
+CATEGORIES = {"Lu": 0.9, "Ll": 0.72, "Lt": 1.1, "Lm": 0.6, "Lo": 0.76, "Mc": 0.5, "Nd": 0.65}
+CATEGORIES |= {"Nl": 1.5, "No": 1.5, "Pd": 1.0, "Pc": 0.6, "Sm": 0.95, "Sc": 0.9, "So": 1.3}
+EMOJI = 1.4
+WIDE = 1.02
+OTHER = 0.65
+LIGATURES = {"æ": 1.0, "œ": 1.05, "Æ": 1.1, "Œ": 1.2, "…": 1.02, "‰": 1.35, "ß": 0.65}
+
+
+@lru_cache(maxsize=4096)
+def _char_width(char: str) -> float:
+    known = ASCII.get(char) or LIGATURES.get(char)
+    if known:
+        return known
+    if is_zero_width(char):
+        return 0.0
+    if char >= "\U0001f000":
+        return EMOJI if char < "\U00020000" else WIDE
+    if unicodedata.east_asian_width(char) in "WF":
+        return WIDE
+    base = unicodedata.normalize("NFD", char)[0]
+    if base in ASCII:
+        return ASCII[base]
+    return CATEGORIES.get(unicodedata.category(char), OTHER)
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """An upper estimate of a text's width in pixels at a font size.
+
+    >>> text_width("tennis", 10) < text_width("tennis", 10, bold=True) < 60
+    True
+    >>> text_width("网球", 10) > 20
+    True
+    """
+    return sum(map(_char_width, text)) * size * (BOLD if bold else 1.0)
+
+
+# ---------------------------------------------------------------- lines
+
+
+def wrap(text: str, limit: float, size: float) -> tuple[str, ...]:
+    """The text in lines that are no wider than a limit, broken at spaces where it can be.
+
+    A cluster wider than the limit stands on a line of its own.
+
+    >>> wrap("although it rained", 60, 10)
+    ('although it', 'rained')
+    """
+    words = filter(None, text.split(" "))
+    return tuple(_filled(words, limit, lambda part: text_width(part, size), text_width(" ", size)))
+
+
+def wrap_columns(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many columns, broken at spaces where there are any.
+
+    >>> wrap_columns("although it rained", 11)
+    ['although it', 'rained']
+    >>> wrap_columns("网球好玩", 4)
+    ['网球', '好玩']
+    """
+    return _filled(text.split(" "), width, columns, 1)
+
+
+def _filled(
+    words: Iterable[str], limit: float, measure: Callable[[str], float], space: float
+) -> list[str]:
+    lines, line, used = [], "", 0.0
+    for word in words:
+        wide = measure(word)
+        if line and used + space + wide <= limit:
+            line, used = f"{line} {word}", used + space + wide
+            continue
+        if line:
+            lines.append(line)
+        line, used = word, wide
+        if wide > limit:
+            *full, line = _broken(word, limit, measure)
+            lines += full
+            used = measure(line)
+    return [*lines, line] if line or not lines else lines
+
+
+def _broken(word: str, limit: float, measure: Callable[[str], float]) -> list[str]:
+    parts, part, used = [], "", 0.0
+    for cluster in clusters(word):
+        wide = measure(cluster)
+        if part and used + wide > limit:
+            parts.append(part)
+            part, used = "", 0.0
+        part, used = part + cluster, used + wide
+    return [*parts, part]

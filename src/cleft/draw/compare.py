@@ -17,7 +17,10 @@ from cleft.errors import MetricError, UsageError
 from cleft.span import Span
 from cleft.tree import Tree
 
-__all__ = ["Diff", "diff"]
+__all__ = ["LEGEND", "Diff", "Drawable", "diff"]
+
+LEGEND = "+ only predicted     − only gold     ≠ named differently"
+"""What the signs mean that stand before the names of marked nodes."""
 
 AnyTree = TypeVar("AnyTree", Tree, DiscourseTree)
 Marks = dict[int, Mark]
@@ -45,14 +48,18 @@ class Diff:
         return f"{self.agree} of {self.total} {what} agree"
 
     def _repr_html_(self) -> str:
-        from cleft.draw.page import fragment
+        from cleft.draw.html_output import fragment
 
         return fragment(self)
 
     def _repr_svg_(self) -> str:
-        from cleft.draw.pictures import svg
+        from cleft.draw.svg_output import svg
 
         return svg(self)
+
+
+Drawable = Tree | DiscourseTree | Diff
+"""What can be drawn: a tree of either task, or a comparison of two."""
 
 
 def diff(gold: AnyTree, predicted: AnyTree) -> Diff:

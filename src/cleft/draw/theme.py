@@ -1,4 +1,4 @@
-"""Colours and type: the palettes, and the style rules made from them.
+"""How drawings look: what a caller may choose, the palettes, and the style rules made of them.
 
 Text has a contrast of at least 4.5 to its ground and lines at least 3 (WCAG
 AA); a test computes both. Rules name their colours outright rather than by
@@ -8,10 +8,64 @@ CSS variables, so that converters which know no variables draw them too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from cleft.draw.options import Theme
+from cleft.errors import UsageError
 
-__all__ = ["DARK", "FONT", "LIGHT", "page_colours", "style", "tone_of"]
+__all__ = [
+    "DARK",
+    "DEFAULT",
+    "FONT",
+    "LIGHT",
+    "Options",
+    "Theme",
+    "page_colours",
+    "style",
+    "tone_of",
+]
+
+Theme = Literal["auto", "light", "dark"]
+"""Fixed colours, or those that the reader's system prefers."""
+
+SMALLEST = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a tree is drawn as SVG or HTML.
+
+    - `theme`: `light`, `dark`, or `auto` for what the reader's system prefers
+    - `width`: pixels after which a syntax tree goes on in a further row;
+      None keeps every sentence on one line
+    - `title`: what the drawing is called, for screen readers and pages
+
+    >>> Options(theme="dark").width
+    1200
+    """
+
+    theme: Theme = "auto"
+    width: int | None = 1200
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        if self.theme not in get_args(Theme):
+            raise UsageError(
+                f"no theme is called {self.theme!r}",
+                hint=f"use one of {', '.join(get_args(Theme))}",
+            )
+        if self.width is not None and self.width < SMALLEST:
+            raise UsageError(
+                f"expected a width of at least {SMALLEST} pixels, found {self.width}",
+                hint="give a larger width, or none for one line",
+            )
+
+
+DEFAULT = Options()
+"""What is drawn when nothing is chosen."""
+
+
+# ---------------------------------------------------------------- colours
 
 FONT = (
     "Inter, 'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'Liberation Sans', "

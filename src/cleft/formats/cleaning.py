@@ -1,17 +1,30 @@
-"""Cleaning of treebank trees: explicit, chosen by the caller, never silent.
+r"""Cleaning of treebank trees: explicit, chosen by the caller, never silent.
 
 Treebanks hold more than a parser predicts: traces, function tags, indices, an
 outer bracket. A `Cleaning` says which of it goes; the named ones are those in
 common use.
+
+Some treebanks write words in their own way: they join the parts of a compound,
+part what a text writes as one word, or add to a word what is no part of it. A
+parser that learnt such words would not know those of a text. `respell=True` makes
+them what a text writes, by rules that go by the word alone:
+
+- `de_l'` is two words; both get the tag of the compound
+- `hest$` and `$in` are the halves of one word: under one phrase they become it,
+  with the tag of the first; across phrases each loses its mark
+- `,-,` is a punctuation mark and its lemma
+- `<dash/>` is a hyphen
+- `山（やま）` is a word and how it is read
+- `-LRB-`, `\/` and their like are what they stand for, inside words too
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from cleft.errors import UsageError
-from cleft.formats.spelling import ESCAPED, respell
-from cleft.tree import Tree, split_root
+from cleft.tree import Tree, fold, split_root
 
 __all__ = ["CLEANINGS", "KEEP", "PTB", "SPMRL", "Cleaner", "Cleaning", "clean_tree", "cleaning"]
 
@@ -29,7 +42,7 @@ class Cleaning:
     - `tag_names`: tags that a treebank spells in its own way, and the usual spelling
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
     - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
-    - `respell`: words become what a text writes (see `cleft.formats.spelling`)
+    - `respell`: words become what a text writes, as told above
 
     >>> tree = Tree.from_brackets("( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB Go))))")
     >>> print(clean_tree(tree, PTB))
@@ -142,3 +155,100 @@ def _cut(label: str, characters: str) -> str:
         return label
     ends = [end for end in map(label.find, characters) if end > 0]
     return label[: min(ends)] if ends else label
+
+
+# ---------------------------------------------------------------- words
+
+ESCAPED = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+}
+"""How treebanks write brackets, which are marks of their own there."""
+
+LEMMA = re.compile(r"([^\w\s-])-\1")
+READING = re.compile(r"(?<=[㐀-鿿々〆ヶ])（[ぁ-ゖァ-ヺー]+）")
+ADDRESS = re.compile(r"@|://|^www\.")
+
+
+def spell(word: str) -> str:
+    r"""A word without what its treebank added to it; compounds and halves stay as they are.
+
+    >>> [spell(word) for word in (",-,", "山（やま）", "élu-LRB-e-RRB-", r"et\/ou", "pulau-pulau")]
+    [',', '山', 'élu(e)', 'et/ou', 'pulau-pulau']
+    """
+    if word.isalnum():  # nearly all are, and nothing is to be done
+        return word
+    if LEMMA.fullmatch(word):
+        return word[0]
+    if "（" in word:
+        word = READING.sub("", word)
+    if "-" in word:
+        for escaped, plain in ESCAPED.items():
+            word = word.replace(escaped, plain)
+    return word.replace("\\/", "/").replace("\\*", "*").replace("<dash/>", "-")
+
+
+def respell(tree: Tree) -> Tree:
+    """A tree with its words as a text writes them.
+
+    >>> print(respell(Tree.from_brackets("(NP (N hest$) (D $in) (ADV par_exemple) (. .-.))")))
+    (NP (N hestin) (ADV par) (ADV exemple) (. .))
+    """
+    if tree.word is not None:  # nothing above it to hold two words
+        return Tree(tree.label, (), spell(tree.word))
+    return fold(tree, _leaf, _phrase)
+
+
+def _leaf(leaf: Tree) -> Tree:
+    assert leaf.word is not None
+    word = spell(leaf.word)
+    return leaf if word is leaf.word else Tree(leaf.label, (), word)
+
+
+def _phrase(old: Tree, children: list[Tree]) -> Tree:
+    kept: list[Tree] = []
+    for child in _joined(children):
+        kept.extend(_parts(child) if child.word is not None and "_" in child.word else (child,))
+    return Tree(old.label, tuple(kept))
+
+
+def _joined(children: list[Tree]) -> list[Tree]:
+    """The children with the halves of words put together; marks without another half go."""
+    kept: list[Tree] = []
+    open_half = False
+    for child in children:
+        word = child.word
+        if word is None or "$" not in word:
+            kept.append(child)
+            open_half = False
+            continue
+        second, first = _is_half(word), _is_half(word[::-1])
+        word = word[second : len(word) - first]
+        if second and open_half:
+            before = kept.pop()
+            child, word = before, f"{before.word}{word}"
+        kept.append(Tree(child.label, (), word))
+        open_half = first
+    return kept
+
+
+def _is_half(word: str) -> bool:
+    """Whether a word begins with the mark of a half.
+
+    A currency sign stands beside capitals and digits (US$, $5), the mark beside a small letter
+    or, in a compound, a hyphen.
+    """
+    return word[0] == "$" and (word[1:2].islower() or word[1:2] == "-")
+
+
+def _parts(leaf: Tree) -> list[Tree]:
+    """The words of a compound, each with its tag."""
+    assert leaf.word is not None
+    if ADDRESS.search(leaf.word):
+        return [leaf]
+    parts = [part for part in leaf.word.split("_") if part]
+    return [Tree(leaf.label, (), part) for part in parts] or [leaf]

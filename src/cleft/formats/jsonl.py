@@ -17,10 +17,17 @@ from typing import Any, Literal, TextIO
 from cleft import files
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatError
-from cleft.formats.nesting import nest
+from cleft.formats.json_values import (
+    as_list,
+    as_object,
+    as_row,
+    as_span,
+    as_strings,
+    dump_json,
+    load_json,
+    nest,
+)
 from cleft.formats.rst import text_tokens
-from cleft.formats.shapes import as_list, as_object, as_row, as_span, as_strings, load_json
-from cleft.formats.writing import dump_json
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation, task_names
 from cleft.tree import Evidence, Tree

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from cleft.errors import CleftError
-from cleft.formats.writing import dump_json
+from cleft.formats.json_values import dump_json
 
 __all__ = [
     "CODES",

@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.draw import Layout, Options, lay_out, svg
-from cleft.draw.vector import path_data
+from cleft.draw.svg_output import path_data
 from cleft.errors import CleftError
 from cleft.formats.jsonl import discourse_data, parse_record, syntax_data
 from cleft.formats.rs3 import write_rs3

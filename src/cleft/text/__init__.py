@@ -1,7 +1,8 @@
 """Raw text to paragraphs, sentences and tokens, with character offsets both ways."""
 
 from cleft.text.conllu import read_conllu
-from cleft.text.inputs import (
+from cleft.text.languages import Hyphens, has_spaces
+from cleft.text.readers import (
     Source,
     align,
     read_jsonl_tokens,
@@ -10,8 +11,6 @@ from cleft.text.inputs import (
     read_tokens,
     sources_of_text,
 )
-from cleft.text.languages import Hyphens, has_spaces
-from cleft.text.penn import penn_forms
 from cleft.text.recognition import LanguageWatch, language_remark, other_language
 from cleft.text.sentences import (
     SentenceSpan,
@@ -19,7 +18,7 @@ from cleft.text.sentences import (
     split_paragraphs,
     split_sentences,
 )
-from cleft.text.tokens import Token, tokenize
+from cleft.text.tokens import Token, penn_forms, tokenize
 
 __all__ = [
     "Hyphens",

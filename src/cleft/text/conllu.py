@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cleft import files
 from cleft.errors import FormatError, InputError, Place
-from cleft.text.inputs import Source, align
+from cleft.text.readers import Source, align
 
 __all__ = ["read_conllu"]
 

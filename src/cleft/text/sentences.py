@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from cleft.text import english
-from cleft.text.characters import CLOSERS, OPENERS, STOPS
-from cleft.text.languages import Language, language_named
+from cleft.text.languages import CAPTIONS, REPORTING, Language, language_named
+from cleft.text.tokens import CLOSERS, OPENERS, STOPS
 
 __all__ = [
     "SentenceSpan",
@@ -239,7 +238,7 @@ class _Paragraph:
         if follower["open"]:
             return False
         after = self.text[follower.start("word") : follower.start("word") + REACH].split()[:3]
-        return any(word.strip(",.:;").lower() in english.REPORTING for word in after[1:])
+        return any(word.strip(",.:;").lower() in REPORTING for word in after[1:])
 
     def _period_ends(self, at: int, begin: int, follower: re.Match[str]) -> bool:
         """Whether a single period, which stands at `at`, ends a sentence."""
@@ -282,7 +281,7 @@ class _Paragraph:
         if _AFTER_COLON.search(before) or (begins and _LISTED.match(before)):
             return True
         caption = _CAPTION.match(before) if begins else None
-        return caption is not None and caption[1].lower() in english.CAPTIONS
+        return caption is not None and caption[1].lower() in CAPTIONS
 
     def _initial_ends(self, before: str, follower: re.Match[str]) -> bool:
         """Whether a single letter with its period is the end: *vitamin C. The* but *J. The*."""

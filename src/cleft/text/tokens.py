@@ -4,24 +4,65 @@ Text is taken apart at white space, and each piece is scanned from left to
 right by one regular expression whose alternatives are bounded or possessive:
 the time is linear in the text, and every character that is not white space
 lands in exactly one token. A token is the slice of the text that it covers;
-`cleft.text.penn` gives the form that treebanks write.
+`penn_forms` gives the form that treebanks write.
+
+Every character that is not white space is either a *mark* (punctuation,
+symbols, emoji: the ranges below) or a *letter* (everything else: letters,
+digits, combining marks, control and format characters, lone surrogates).
+The two halves leave nothing out, which is why tokens cover any text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from cleft.errors import UsageError
-from cleft.text import english
-from cleft.text.affixes import head_ends, tail_ends
-from cleft.text.characters import CLOSERS, EMOJI, LETTER
-from cleft.text.languages import Hyphens, Language, language_named
+from cleft.text.languages import CLIPPED, ELIDED, UNITS, Hyphens, Language, language_named
+from cleft.text.word_parts import DASH, word_ends
 
-__all__ = ["Token", "tokenize"]
+__all__ = ["Token", "penn_forms", "tokenize"]
+
+# ---------------------------------------------------------------- classes of characters
+
+_MARK_RANGES = (
+    r"!-/:-@\[-\^`{-~"  # ASCII, the underscore left out
+    "\xa1-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
+    "\u055a-\u055f\u0589\u058a\u05be\u05c0\u05c3\u05c6"
+    "\u060c\u060d\u061b\u061e\u061f\u066a\u066d\u06d4\u0700-\u070d"
+    "\u0964\u0965\u0e4f\u0e5a\u0e5b\u1360-\u1368\u1800-\u180a"
+    "\u2010-\u2027\u2030-\u205e\u20a0-\u20cf\u2190-\u2bff\u2e00-\u2e7f"
+    "\u3001-\u3003\u3008-\u3020\u3030\u303d"
+    "\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\uffe0-\uffee"
+    "\U0001f000-\U0001faff"
+)
+
+LETTER = rf"[^\s{_MARK_RANGES}]"
+"""Anything but white space and marks."""
+
+STOPS = ".!?…‼⁇⁈⁉؟۔।॥։።"
+"""What can end a sentence."""
+
+OPENERS = "\"'`([{“‘„‚«»‹›¿¡"
+"""What can stand before the first word of a sentence."""
+
+CLOSERS = "\"')\\]}”’“‘»«›‹"
+"""What can stand after the end of a sentence and belong to it, as a class's inside."""
+
+_PICTURE = "[\xa9\xae\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff]"
+_MODIFIER = "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+
+EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}"  # a flag
+    f"|[0-9#*]\ufe0f?\u20e3"  # a keycap
+    f"|{_PICTURE}{_MODIFIER}*+(?:\u200d{_PICTURE}{_MODIFIER}*+)*+"
+)
+"""One emoji with its skin tones, variation selectors and joiners."""
+
+# ---------------------------------------------------------------- tokens
 
 CACHED_LENGTH = 40
 """Longer pieces are rare; remembering them would only fill the cache."""
@@ -143,12 +184,11 @@ _PIECE = re.compile(r"\S+")
 _START = r"(?<![\s\S])"
 _URL = r"[^\s<>\"“”«»]"
 _CORE = r"\d++(?:[.,:/]\d++)*+"
-_UNIT = rf"(?:{_choice(english.UNITS)})[²³]?(?!{LETTER})"
-_DASH = "[-\u2010\u2011]"
+_UNIT = rf"(?:{_choice(UNITS)})[²³]?(?!{LETTER})"
 
 _WORD = (
     rf"{LETTER}++(?:"
-    rf"(?:['’ʼ·/]|{_DASH}|\*++|\.(?=[a-z])|(?<=[A-Z])&(?=[A-Z])|(?<=\b[A-Z])\.(?=[A-Z]\b)|(?<=\d)[.,](?=\d))"
+    rf"(?:['’ʼ·/]|{DASH}|\*++|\.(?=[a-z])|(?<=[A-Z])&(?=[A-Z])|(?<=\b[A-Z])\.(?=[A-Z]\b)|(?<=\d)[.,](?=\d))"
     rf"{LETTER}++)*+(?:\(e?s\)(?!{LETTER}))?"
 )
 
@@ -162,7 +202,7 @@ _ALTERNATIVES = {
     "dots": r"\.{2,}+|…++\.?",
     "arrow": r"\+/[-−]|<?[-=]{1,3}>|<[-=]{1,2}(?!\w)|``|''",
     "citation": r"\[\d{1,4}(?:[,;–-]\d{1,4}){1,40}\]",
-    "compound": rf"(?:{_CORE}|{LETTER}++)(?:(?:{_DASH}|[/'’])(?:{_CORE}(?!{LETTER})|{LETTER}++))++",
+    "compound": rf"(?:{_CORE}|{LETTER}++)(?:(?:{DASH}|[/'’])(?:{_CORE}(?!{LETTER})|{LETTER}++))++",
     "decade": rf"\d{{1,3}}0['’]s(?!{LETTER})",
     "call": r"(?:\+\d{1,3}[\d-]{5,14}|\d{3}-(?:\d{3}-)?\d{4}|\d{4}-\d\d-\d\d)(?![\w-])",
     "measure": rf"{_CORE}(?={_UNIT})",
@@ -172,10 +212,10 @@ _ALTERNATIVES = {
         rf"|(?<!{LETTER})\.\d++(?!{LETTER})"
     ),
     "money": rf"(?:US|CA|AU|HK|NZ|A|C|R|S)\$(?!{LETTER}*[^\W\d])",
-    "elided": rf"(?<!{LETTER})['’‘](?:(?i:{_choice(english.ELIDED)})|\d\ds?)(?!{LETTER}|['’])"
+    "elided": rf"(?<!{LETTER})['’‘](?:(?i:{_choice(ELIDED)})|\d\ds?)(?!{LETTER}|['’])"
     rf"|(?<!{LETTER})['’‘]n['’](?!{LETTER})",
     "clitic": r"['’](?i:s|m|d|re|ve|ll|tis|twas|twere|twill|twould)(?![\w'’])",
-    "clipped": rf"(?=[A-Za-z]{{2,11}}['’])(?i:{_choice(english.CLIPPED)})['’](?!{LETTER})",
+    "clipped": rf"(?=[A-Za-z]{{2,11}}['’])(?i:{_choice(CLIPPED)})['’](?!{LETTER})",
     "acronym": rf"(?:[^\W\d_]{{1,2}}\.){{1,12}}[^\W\d_]{{1,4}}(?!{LETTER})(?:\.(?![.\w]))?",
     "language": rf"C\+\+|[CF]#(?!{LETTER})",
     "word": rf"{_WORD}(?:-(?=\Z|[^\s\w>-]))?",
@@ -187,20 +227,15 @@ _LETTERED = (
     "url", "address", "path", "compound", "money", "clipped", "acronym", "language", "word",
 )  # fmt: skip
 
-_CLITIC = re.compile(r"(?i:n['’]t|['’](?:s|m|d|re|ve|ll))\Z")
 _TAIL = re.compile(rf"[{CLOSERS}]*+\Z")
 _CAPITALS = re.compile(r"(?:[A-Z]\.){1,8}[A-Z]\Z")
-_CONNECTORS = "'’ʼ·/*&.,-\u2010\u2011"
-_HYPHEN = re.compile(_DASH)
-_DIGIT = re.compile(r"\d")
-_WHOLE = frozenset(["s/he", "w/o", "c/o", "n/a", "a/c", "i/o", "b/c", "w/e"])
 
 
 @lru_cache(maxsize=1 << 16)
 def _ends(piece: str, where: int, rules: Rules) -> tuple[int, ...]:
     """Where the tokens of a piece end; the last one ends where the piece does."""
     if piece.isalpha():
-        return tuple(_word_ends(piece, rules))
+        return tuple(word_ends(piece, rules.language, rules.hyphens))
     ends: list[int] = []
     position = 0
     anywhere, at_letter = rules.anywhere.match, rules.at_letter.match
@@ -212,7 +247,7 @@ def _ends(piece: str, where: int, rules: Rules) -> tuple[int, ...]:
         kind, end = found.lastgroup, found.end()
         if kind in ("word", "compound", "clipped", "clitic"):
             word = found.group()
-            ends += (position + one for one in _word_ends(word, rules))
+            ends += (position + one for one in word_ends(word, rules.language, rules.hyphens))
             if _keeps_period(piece, end, word, where, rules.language):
                 end = ends[-1] = end + 1
         elif kind == "citation":
@@ -255,78 +290,6 @@ def _url_length(address: str) -> int:
     return length
 
 
-# ---------------------------------------------------------------- inside a word
-
-
-def _word_ends(word: str, rules: Rules) -> list[int]:
-    """Where the tokens of a word end: clitics off, elisions off, joints split."""
-    language = rules.language
-    if word.isalpha() and len(word) > 9 and not language.suffixes:
-        return [len(word)]
-    if language.english_clitics:
-        cuts = english.CONTRACTIONS.get(word.lower().replace("’", "'"))
-        if cuts:
-            return [*cuts, len(word)]
-        heads, ends = [], _without_clitics(word)
-    else:
-        heads = head_ends(word, language)
-        ends = tail_ends(word, language, heads[-1] if heads else 0)
-    begin = heads[-1] if heads else 0
-    joints = _joints(word[begin : ends[0]], rules)
-    return [*heads, *(begin + one for one in joints), *ends]
-
-
-def _without_clitics(word: str) -> list[int]:
-    """The end of the stem, and the ends after it: `should|n't|'ve` gives [6, 9, 12]."""
-    stop = len(word)
-    ends = [stop]
-    while found := _CLITIC.search(word[max(0, stop - 3) : stop]):
-        stop -= found.end() - found.start()
-        if stop == 0 or word[stop - 1] in _CONNECTORS:
-            break
-        ends.append(stop)
-    ends.reverse()
-    return ends
-
-
-def _joints(stem: str, rules: Rules) -> list[int]:
-    """The ends of the tokens that hyphens and slashes inside a word part, but for the last one."""
-    split = rules.hyphens == "split"
-    measures = rules.language.measures and "/" in stem and stem[0].islower()
-    if not (split or measures) or stem.lower() in _WHOLE or (measures and _DIGIT.search(stem)):
-        return []
-    ends: list[int] = []
-    begin = 0
-    for segment in stem.split("/"):
-        if begin:
-            ends += (begin - 1, begin)
-        if split:
-            ends += (begin + one for one in _hyphens(segment, rules.language.english_clitics))
-        begin += len(segment) + 1
-    return ends
-
-
-def _hyphens(segment: str, affixes: bool) -> list[int]:
-    """The same for hyphens alone; with `affixes`, those of English stay joined."""
-    lower = segment.lower()
-    if affixes and lower in english.INTERJECTIONS:
-        return []
-    ends: list[int] = []
-    for hyphen in _HYPHEN.finditer(segment):
-        start, end = hyphen.span()
-        if affixes and not ends and _is_prefix(segment[:start]):
-            return []
-        rest = len(segment) - end
-        suffix = affixes and rest < 8 and lower[end:] in english.SUFFIXES
-        if rest and not suffix:
-            ends += (start, end)
-    return ends
-
-
-def _is_prefix(head: str) -> bool:
-    return head.lower() in english.PREFIXES and (len(head) == 1 or not head.isupper())
-
-
 def _keeps_period(piece: str, end: int, word: str, where: int, language: Language) -> bool:
     """Whether the period after a word belongs to it."""
     if piece[end : end + 1] != "." or len(word) > 12:
@@ -345,3 +308,35 @@ def _keeps_period(piece: str, end: int, word: str, where: int, language: Languag
         return not (last and lower in language.ambiguous)
     initial = len(word) == 1 and word.isalpha() and not last
     return initial or _CAPITALS.search(word) is not None
+
+
+# ---------------------------------------------------------------- the forms of the Penn Treebank
+
+_FIXED = {
+    "(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-",
+    "“": "``", "„": "``", "«": "``", "”": "''", "»": "''", "‘": "`", "‚": "`", "’": "'",
+    "…": "...", "–": "--", "—": "--", "―": "--",
+}  # fmt: skip
+_OPENING = "``"
+_CLOSING = "''"
+
+
+def penn_forms(words: Iterable[str], *, brackets: bool = True) -> list[str]:
+    """The words of one sentence in Penn form; `brackets=False` leaves brackets alone.
+
+    Straight quotation marks open and close by turns.
+
+    >>> penn_forms(["“", "It", "’s", "(", "almost", ")", '"', "done", '"', "…", "”"])
+    ['``', 'It', "'s", '-LRB-', 'almost', '-RRB-', '``', 'done', "''", '...', "''"]
+    """
+    forms = []
+    opened = False
+    for word in words:
+        if word == '"':
+            opened = not opened
+            forms.append(_OPENING if opened else _CLOSING)
+        elif word in "()[]{}" and not brackets:
+            forms.append(word)
+        else:
+            forms.append(_FIXED.get(word) or word.replace("’", "'"))
+    return forms

@@ -9,11 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cleft.draw.characters import is_right_to_left, shown, visible
-from cleft.draw.hints import UNSURE, evidence_lines, line_weight
-from cleft.draw.layout import SIGNS, Layout, Mark, Place, Stroke, Text, drop, elbow, stack
-from cleft.draw.measure import text_width, wrap
-from cleft.draw.rows import Index, Row, split_rows, whole
+from cleft.draw.characters import is_right_to_left, shown, text_width, visible, wrap
+from cleft.draw.layout import (
+    SIGNS,
+    UNSURE,
+    Layout,
+    Mark,
+    Place,
+    Stroke,
+    Text,
+    drop,
+    elbow,
+    evidence_lines,
+    line_weight,
+    stack,
+)
+from cleft.draw.syntax_rows import Index, Row, split_rows, whole
 from cleft.draw.theme import tone_of
 from cleft.tree import Tree
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleft.draw.rows import LINKS, Index, Row, split_rows, whole
+from cleft.draw.syntax_rows import LINKS, Index, Row, split_rows, whole
 from cleft.tree import Tree
 from tests.draw.samples import left_branching, right_branching
 from tests.strategies import trees

@@ -12,10 +12,20 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cleft.discourse import SPAN, DiscourseTree
-from cleft.draw.characters import is_right_to_left, shown, visible
-from cleft.draw.hints import UNSURE, evidence_lines, line_weight
-from cleft.draw.layout import SIGNS, Command, Layout, Mark, Stroke, Text, drop, elbow
-from cleft.draw.measure import text_width, wrap
+from cleft.draw.characters import is_right_to_left, shown, text_width, visible, wrap
+from cleft.draw.layout import (
+    SIGNS,
+    UNSURE,
+    Command,
+    Layout,
+    Mark,
+    Stroke,
+    Text,
+    drop,
+    elbow,
+    evidence_lines,
+    line_weight,
+)
 
 __all__ = ["is_same_unit", "lay_out_discourse"]
 

@@ -5,7 +5,7 @@ import hashlib
 import re
 
 from cleft.draw import Options, Section, diff, html, svg
-from cleft.draw.reading import passages
+from cleft.draw.html_output import passages
 from tests.draw.samples import SHORT, discourse_chain, join, leaves, rain, right_branching
 
 

@@ -12,21 +12,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
-from cleft.discourse import DiscourseTree
-from cleft.draw.characters import is_right_to_left
-from cleft.draw.compare import Diff
+from cleft.discourse import SPAN, DiscourseTree
+from cleft.draw.characters import is_right_to_left, shown, visible
+from cleft.draw.compare import Diff, Drawable
+from cleft.draw.discourse_layout import is_same_unit
 from cleft.draw.layout import Layout, Place, Text
-from cleft.draw.options import DEFAULT, Options, Theme
-from cleft.draw.pictures import Drawable, lay_out
-from cleft.draw.reading import passages
-from cleft.draw.theme import page_colours, style
-from cleft.draw.vector import number, render, safe, stroke_element, text_element
+from cleft.draw.svg_output import lay_out, number, render, safe, stroke_element, text_element
+from cleft.draw.theme import DEFAULT, Options, Theme, page_colours, style
 from cleft.tree import Tree
 
-__all__ = ["Section", "fragment", "html"]
+__all__ = ["Passage", "Section", "fragment", "html", "passages"]
 
 DEEPEST = 12  # steps to the right in the reading view
+TIES = 3  # names that are shown before one EDU; of more, the innermost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +193,48 @@ def _levels(places: Iterable[Place]) -> dict[int, int]:
         open_ends.append(place.end)
         levels[place.node] = len(open_ends)
     return levels
+
+
+# ---------------------------------------------------------------- the reading view
+
+
+class Passage(NamedTuple):
+    """An EDU, how many satellites it stands inside, and the relations that begin with it."""
+
+    text: str
+    depth: int
+    ties: tuple[str, ...]
+    continues: bool
+
+
+def passages(tree: DiscourseTree) -> list[Passage]:
+    """The EDUs of a tree in reading order.
+
+    >>> from cleft.discourse import Edu
+    >>> from cleft.span import Span
+    >>> leaves = [DiscourseTree.leaf(Edu("It rained,", Span(0, 3))),
+    ...           DiscourseTree.leaf(Edu("so we left.", Span(3, 7)))]
+    >>> [(p.depth, p.ties, p.text) for p in passages(DiscourseTree.join(leaves, "SN", "cause"))]
+    [(1, ('cause',), 'It rained,'), (0, (), 'so we left.')]
+    """
+    found: list[Passage] = []
+    stack: list[tuple[DiscourseTree, int, tuple[str, ...], bool]] = [(tree, 0, (), False)]
+    while stack:
+        node, depth, ties, continues = stack.pop()
+        if node.edu is not None:
+            found.append(Passage(shown(node.edu.text), depth, ties, continues))
+            continue
+        rows = []
+        children = zip(node.children, node.nuclearity, node.relations, strict=True)
+        for at, (child, role, name) in enumerate(children):
+            same = is_same_unit(name)
+            begins = role == "S" or (at > 0 and name != SPAN and not same)
+            inherited = ties if at == 0 else ()
+            named = (*inherited, visible(name))[-TIES:] if begins else inherited
+            goes_on = (continues and at == 0) or (same and at > 0)
+            rows.append((child, depth + (role == "S"), named, goes_on))
+        stack += reversed(rows)
+    return found
 
 
 def _reading(tree: DiscourseTree) -> str:

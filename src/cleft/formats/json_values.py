@@ -1,0 +1,183 @@
+"""JSON in and out: text to values and back, checks of their shape, trees from flat rows.
+
+What is written can be encoded as UTF-8 whatever the text holds, and its offsets
+hold in what is read. A check that fails says what was found.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import reprlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from cleft.errors import FormatError
+from cleft.span import Span
+
+__all__ = [
+    "as_list",
+    "as_object",
+    "as_row",
+    "as_span",
+    "as_strings",
+    "dump_json",
+    "load_json",
+    "nest",
+]
+
+LONGEST = 1_000_000
+"""The last boundary that a span may have: a number in a file must not decide on our memory."""
+
+PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+HALF = re.compile("[\ud800-\udfff]")
+
+
+# ---------------------------------------------------------------- text
+
+
+def load_json(text: str | bytes) -> Any:
+    """The value of a JSON text; a ValueError where a number is none that JSON can hold.
+
+    >>> load_json('{"share": 0.5}')
+    {'share': 0.5}
+    >>> load_json("[1e999]")
+    Traceback (most recent call last):
+        ...
+    ValueError: 1e999 is no number that JSON knows
+    """
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name[:20]} is no number that JSON knows")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _no_number(digits)
+
+
+def dump_json(value: Any) -> str:
+    r"""A value as JSON on one line that can be encoded.
+
+    Half a surrogate pair has no UTF-8 and is written as an escape. Two halves
+    side by side would be read as one character, and every offset after them
+    would be wrong: each becomes the replacement character.
+
+    >>> print(dump_json(["é", "a\udc00", "\ud83d\ude42"]).encode("unicode_escape").decode())
+    ["\xe9", "a\\udc00", "\ufffd\ufffd"]
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if text.isprintable() or not HALF.search(text):
+        return text
+    return HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", PAIR.sub("\ufffd\ufffd", text))
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def as_object(value: object, key: str) -> dict[str, Any]:
+    """The value if it is a JSON object."""
+    if not isinstance(value, dict):
+        raise FormatError(f"{key!r}: expected an object, found {type(value).__name__}")
+    return value
+
+
+def as_list(value: object, key: str) -> list[Any]:
+    """The value if it is a list."""
+    if not isinstance(value, list):
+        raise FormatError(f"{key!r}: expected a list, found {type(value).__name__}")
+    return value
+
+
+def as_strings(value: object, key: str) -> tuple[str, ...]:
+    """The value as a tuple if it is a list of strings."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise FormatError(f"{key!r}: expected a list of strings")
+    return tuple(value)
+
+
+def as_row(value: object, count: int) -> Sequence[Any]:
+    """The value if it is a list of so many entries."""
+    if not isinstance(value, list | tuple) or len(value) != count:
+        raise FormatError(f"expected a list of {count}, found {reprlib.repr(value)}")
+    return value
+
+
+def as_span(left: object, right: object) -> Span:
+    """A span, if these are the two ends of one."""
+    if type(left) is not int or type(right) is not int or not 0 <= left < right <= LONGEST:
+        raise FormatError(
+            f"expected a span [left, right] with 0 ≤ left < right ≤ {LONGEST}, "
+            f"found {reprlib.repr([left, right])}"
+        )
+    return Span(left, right)
+
+
+# ---------------------------------------------------------------- trees from flat rows
+
+Noted = TypeVar("Noted")
+Node = TypeVar("Node")
+
+
+@dataclass(slots=True)
+class _Open(Generic[Noted, Node]):
+    """A node whose children are still being gathered."""
+
+    span: Span
+    noted: Noted
+    children: list[Node]
+
+
+def nest(
+    nodes: Sequence[tuple[Span, Noted]],
+    leaves: Sequence[tuple[Span, Node]],
+    make: Callable[[Noted, list[Node]], Node],
+) -> Node:
+    """Build a tree from its nodes in preorder and its leaves, each with its span.
+
+    `make` is called with what was noted of a node and its children.
+
+    >>> leaves = [(Span(0, 1), "a"), (Span(1, 2), "b")]
+    >>> nest([(Span(0, 2), "S")], leaves, lambda label, children: f"({label} {children})")
+    "(S ['a', 'b'])"
+    """
+    whole = Span(0, leaves[-1][0].right)
+    trees: list[Node] = []
+    stack: list[_Open[Noted, Node]] = []
+    upcoming = iter(leaves)
+    leaf = next(upcoming, None)
+
+    def close(boundary: int) -> None:
+        """Hand out the leaves before a boundary, and close what ends at or before it."""
+        nonlocal leaf
+        while True:
+            end = min(boundary, stack[-1].span.right) if stack else boundary
+            target = stack[-1].children if stack else trees
+            while leaf is not None and leaf[0].right <= end:
+                target.append(leaf[1])
+                leaf = next(upcoming, None)
+            if not stack or stack[-1].span.right > boundary:
+                return
+            done = stack.pop()
+            (stack[-1].children if stack else trees).append(make(done.noted, done.children))
+
+    for span, noted in nodes:
+        close(span.left)
+        start = leaf[0].left if leaf is not None else whole.right
+        outer = stack[-1].span if stack else whole
+        if start != span.left or not outer.holds(span):
+            raise FormatError(
+                f"'nodes': {list(span)} does not fit after the nodes before it",
+                hint="list the nodes parents first, left to right",
+            )
+        stack.append(_Open(span, noted, []))
+    close(whole.right)
+    if len(trees) != 1 or leaf is not None:
+        raise FormatError(
+            f"'nodes' leave {len(trees)} separate trees", hint="begin with a node over all tokens"
+        )
+    return trees[0]
