@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-import threading
 import time
 from contextlib import suppress
 
@@ -13,7 +12,7 @@ from cleft.server.middleware import POLICY
 from cleft.server.run import Protocol
 from cleft.server.settings import Settings
 from tests.runtime.models import model
-from tests.server.running import Running, in_process, in_thread
+from tests.server.running import Running, in_process, in_thread, wait_for
 from tests.server.test_limits import BODY, answered, head
 
 
@@ -173,8 +172,14 @@ def test_where_all_connections_are_at_work_health_is_told_and_others_are_refused
         for each in working:
             each.sendall(head(len(BODY), "\r\nExpect: 100-continue"))
             assert each.recv(100).startswith(b"HTTP/1.1 100 ")  # it is being read
-        for _ in range(3):  # they do not take the reserve from each other
-            assert b" 200 " in asked(server, HEALTH)
+        waiting = [server.connect() for _ in range(4)]  # there is room for two
+        for each in waiting[:2]:
+            assert refusal(answered(each)) == (503, "busy")
+        for each in waiting[2:]:
+            each.sendall(HEALTH)
+            assert b" 200 " in answered(each)
+        for each in waiting:
+            each.close()
         request = head(len(BODY)) + BODY
         assert refusal(asked(server, request)) == (503, "busy")
         assert refusal(asked(server, HEALTH.replace(b"/healthz", b"/"))) == (503, "busy")
@@ -184,29 +189,58 @@ def test_where_all_connections_are_at_work_health_is_told_and_others_are_refused
             each.close()
 
 
-def test_an_answer_that_nobody_takes_is_dropped() -> None:
-    lost = threading.Event()
+class Unread(Protocol):
+    """A connection with room for only little of its answer in the system's buffers."""
 
-    class Unread(Protocol):
+    waiting = 0  # bytes of an answer that the client has not taken
+    is_lost = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        wire = transport.get_extra_info("socket")
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        super().connection_made(transport)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        type(self).waiting = self.transport.get_write_buffer_size()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        type(self).is_lost = True
+
+
+def not_reading(server: Running) -> socket.socket:
+    """A client that asks for a long answer and does not take it."""
+    body = json.dumps({"tokens": [["a"] * 100], "trace": True}).encode()
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect((server.host, server.port))
+    connection.sendall(head(len(body)) + body)
+    return connection
+
+
+def is_cut_off(answer: bytes) -> bool:
+    start, _, found = answer.partition(b"\r\n\r\n")
+    return len(found) < int(start.lower().split(b"content-length: ")[1].split()[0])
+
+
+def test_an_answer_that_nobody_takes_is_dropped() -> None:
+    class Hurried(Unread):
         read_seconds = 0.2
 
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            wire = transport.get_extra_info("socket")
-            wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-            super().connection_made(transport)
+    with in_thread(protocol=Hurried) as server, not_reading(server) as connection:
+        wait_for(lambda: Hurried.is_lost)
+        assert is_cut_off(answered(connection))
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            lost.set()
 
-    body = json.dumps({"tokens": [["a"] * 100], "trace": True}).encode()
-    with in_thread(protocol=Unread) as server, socket.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.connect((server.host, server.port))
-        connection.sendall(head(len(body)) + body)
-        assert lost.wait(30)
-        start, _, found = answered(connection).partition(b"\r\n\r\n")
-        assert len(found) < int(start.lower().split(b"content-length: ")[1].split()[0])
+def test_an_answer_that_nobody_takes_makes_room_for_others() -> None:
+    class Single(Unread):
+        most = reserve = 1
+
+    with in_thread(protocol=Single) as server, not_reading(server) as connection:
+        wait_for(lambda: Single.waiting)
+        assert b" 200 " in asked(server, HEALTH)
+        assert is_cut_off(answered(connection))
 
 
 def test_1200_idle_connections_do_not_keep_the_server_from_telling_its_health() -> None:

@@ -89,6 +89,8 @@ def error_response(error: RequestError) -> Response:
         headers["www-authenticate"] = "Bearer"
     if error.status in (429, 503):
         headers["retry-after"] = "1"
+    if error.status == 503:
+        headers["connection"] = "close"  # on another connection there may be room
     body = encode(Failure(error=Error.of(error)))
     return Response(body, status_code=error.status, headers=headers, media_type=JSON)
 

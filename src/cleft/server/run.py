@@ -60,10 +60,10 @@ READ_SECONDS = 30.0
 """The longest that a client may read nothing of its response."""
 
 CONNECTIONS = 768
-"""The most connections, unless none of them is idle."""
+"""The most connections, unless nearly all of them are at work."""
 
 RESERVE = 32
-"""The most connections beyond those; only the server's health is answered there."""
+"""The idle connections for which there is always room."""
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -105,11 +105,8 @@ class Protocol(H11Protocol):
         """Wait for a request; if there are too many connections, close an idle one."""
         super().connection_made(transport)
         self._idle_since = self.loop.time()
-        if len(self.connections) > self.most and not self._make_room():
-            if len(self.connections) > self.most + self.reserve:
-                self._refuse(too_many_connections())
-                return
-            self.app_state = {**self.app_state, CROWDED: True}
+        if len(self.connections) > self.most:
+            self._make_room()
         self._expect_head()
 
     def data_received(self, data: bytes) -> None:
@@ -152,14 +149,19 @@ class Protocol(H11Protocol):
     def _is_between_requests(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
-    def _make_room(self) -> bool:
-        """Close the connection that has been idle longest; false if none is idle."""
+    def _make_room(self) -> None:
+        """Close the connection that has been idle longest, unless there is room.
+
+        Where too many are at work, there is still room for a few idle ones, on
+        which only the server's health is answered.
+        """
         others: list[Any] = [each for each in self.connections if each is not self]
         idle = [each for each in others if each._is_between_requests and not each._evicted]
-        if not idle:
-            return False
-        min(idle, key=lambda each: each._idle_since)._evict()
-        return True
+        at_work = sum(not each._is_between_requests for each in others)
+        if at_work >= self.most:
+            self.app_state = {**self.app_state, CROWDED: True}
+        if at_work + len(idle) >= max(self.most, at_work + self.reserve):
+            min(idle, key=lambda each: each._idle_since)._evict()
 
     def _evict(self) -> None:
         self._evicted = True
@@ -221,7 +223,8 @@ class Protocol(H11Protocol):
     def _answer(self, error: RequestError) -> None:
         answer = error_response(error)
         named: list[Any] = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
-        headers = [*answer.raw_headers, *named, (b"connection", b"close")]
+        answer.headers["connection"] = "close"
+        headers = [*answer.raw_headers, *named]
         for event in (
             h11.Response(status_code=error.status, headers=headers),
             h11.Data(data=bytes(answer.body)),
