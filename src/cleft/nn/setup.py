@@ -7,12 +7,9 @@ import signal
 import warnings
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from lightning_fabric import Fabric
-from lightning_fabric.strategies.ddp import DDPStrategy
-from lightning_fabric.utilities.exceptions import MisconfigurationException
 
 from cleft import files
 from cleft.errors import RecipeError
@@ -32,6 +29,9 @@ from cleft.nn.transformer import encoder_sums
 from cleft.nn.vectors import read_vectors, start_from
 from cleft.nn.vocab import Vocabulary
 
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
 __all__ = ["Materials", "make_fabric", "prepare", "try_precision"]
 
 MIXED = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
@@ -43,6 +43,11 @@ SIZES = (16, 64, 512)
 
 def make_fabric(config: TrainingConfig) -> Fabric:
     """The devices that a recipe asks for, at a precision that has been tried on them."""
+    # Not above: the process that tries a precision starts twice as fast without them.
+    from lightning_fabric import Fabric
+    from lightning_fabric.strategies.ddp import DDPStrategy
+    from lightning_fabric.utilities.exceptions import MisconfigurationException
+
     # A batch of one task leaves the other task's head without gradients.
     strategy: Any = DDPStrategy(find_unused_parameters=True) if config.devices > 1 else "auto"
     try:
