@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("starlette", reason="the server needs the extra cleft[serve]")
 pytest.importorskip("playwright", reason="the page's tests need the package playwright")
 
-from cleft.draw.svg_output import path_data
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 import cleft
 from cleft import Tree
 from cleft.draw import lay_out
+from cleft.draw.svg_output import path_data
 from cleft.formats.jsonl import parse_record
 from cleft.server.settings import Settings
 from tests.browser.acting import TEXT, TEXTS, Actor

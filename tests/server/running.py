@@ -95,7 +95,7 @@ def in_thread(
         yield running
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(120)
         listener.close()
         assert not thread.is_alive()
 
@@ -137,7 +137,7 @@ def _answers(running: Running) -> bool:
         return False
 
 
-def wait_for(condition: Any, seconds: float = 30) -> None:
+def wait_for(condition: Any, seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"

@@ -161,13 +161,14 @@ def test_a_stream_waits_for_room_in_the_queue() -> None:
 
 def test_long_lines_of_a_stream_do_not_make_each_other_late() -> None:
     line = json.dumps("Rain fell." + " " * (AHEAD // 4 - 20)).encode() + b"\n"
-    with in_thread(Settings(seconds=0.5)) as server:
+    # All take three seconds: more than each may, and no four of them come near that.
+    with in_thread(Settings(seconds=2)) as server:
         queue = server.services[0].batcher
         parse, calls = queue._parse, []
 
         def slow(given: list, key: object) -> list:
             calls.append(len(given))
-            time.sleep(0.03 * len(given))
+            time.sleep(0.08 * len(given))
             return parse(given, key)
 
         queue._parse = slow

@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from cleft.cli import main
+from cleft.errors import UsageError
 from cleft.server.run import bind
 from tests.runtime.models import model
 from tests.server.running import SENTENCE, Running, in_process, wait_for
@@ -73,6 +73,7 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--port", "99999"], "99999"),
         (["--host", "192.0.2.1", "--port", "0"], "cannot listen there"),
+        (["--host", "fe80::1%no-such", "--port", "0"], "no address here"),  # no name is looked up
         (["--queue", "0"], "queue is 0"),
         (["--cors", "*"], "no origin"),
         (["--cors", "https://example.org/"], "without a path or a final slash"),
@@ -135,32 +136,40 @@ def test_other_commands_do_not_load_the_server() -> None:
     assert run.returncode == 0, run.stderr
 
 
+def loopback() -> str:
+    """The IPv6 one, or that of IPv4 on a machine that has no other."""
+    try:
+        bind("::1", 0).close()
+    except UsageError:
+        return "127.0.0.1"
+    return "::1"
+
+
 def test_it_serves_here_and_ends_at_a_signal(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The same in this process, with the token of the environment and an IPv6 address."""
     monkeypatch.setenv("CLEFT_SERVE_TOKEN", "secret")
     found: list[int] = []
+    host, said = loopback(), [""]
+
+    def told() -> bool:
+        said[0] += capfd.readouterr().err
+        return " at http://" in said[0]
 
     def ask() -> None:
-        said = ""
-        while " at http://" not in said:
-            said += capfd.readouterr().err
-            time.sleep(0.02)
-        port = int(said.split("[::1]:")[1].split("/")[0])
-        server = Running("::1", port)
-        while not found:
-            try:
-                found.append(server.ask("GET", "/healthz").status)
-            except OSError:
-                time.sleep(0.02)
+        wait_for(told)
+        port = said[0].split(" at http://")[1].split("/")[0].rpartition(":")[2]
+        server = Running(host, int(port))
+        wait_for(lambda: listens(server))
+        found.append(server.ask("GET", "/healthz").status)
         found.append(server.ask("GET", "/v1/models").status)
         os.kill(os.getpid(), signal.SIGTERM)
 
     thread = threading.Thread(target=ask)
     thread.start()
     before = signal.getsignal(signal.SIGTERM)
-    assert serve("--host", "::1", "--port", 0, "--model", model("lstm")) == 0
-    thread.join(30)
+    assert serve("--host", host, "--port", 0, "--model", model("lstm")) == 0
+    thread.join(120)
     assert found == [200, 401]
     assert signal.getsignal(signal.SIGTERM) is before

@@ -8,14 +8,11 @@ import warnings
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from lightning_fabric import Fabric
-from lightning_fabric.strategies.ddp import DDPStrategy
-from lightning_fabric.utilities.exceptions import MisconfigurationException
 
 from cleft import files
 from cleft.arrays import map_matrix
@@ -34,6 +31,9 @@ from cleft.nn.train.data import (
 from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig
 from cleft.nn.transformer import encoder_sums
 from cleft.nn.vocab import Vocabulary
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 __all__ = ["Materials", "make_fabric", "prepare", "read_vectors", "start_from", "try_precision"]
 
@@ -113,6 +113,11 @@ SIZES = (16, 64, 512)
 
 def make_fabric(config: TrainingConfig) -> Fabric:
     """The devices that a recipe asks for, at a precision that has been tried on them."""
+    # Not above: the process that tries a precision starts twice as fast without them.
+    from lightning_fabric import Fabric
+    from lightning_fabric.strategies.ddp import DDPStrategy
+    from lightning_fabric.utilities.exceptions import MisconfigurationException
+
     # A batch of one task leaves the other task's head without gradients.
     strategy: Any = DDPStrategy(find_unused_parameters=True) if config.devices > 1 else "auto"
     try:
