@@ -149,7 +149,7 @@ def test_a_stream_of_texts_and_tokens_numbers_its_inputs(parser):
 
 
 def test_one_text_is_no_stream_of_letters(parser):
-    with pytest.raises(UsageError, match=r"expected many texts, found one str; use parse"):
+    with pytest.raises(UsageError, match=r"expected texts or lists of tokens, found str; put it"):
         parser.stream("Rain fell.")
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import TreeShapeError
+from cleft.errors import TreeShapeError, check_type
 from cleft.order import Order
 from cleft.span import Span, Split
 from cleft.tree import (
@@ -147,6 +147,7 @@ class SyntaxTask:
 
     def derive(self, tree: Tree) -> Derivation:
         """The decisions of a tree; the root bracket stays outside."""
+        check_type(tree, Tree, "a Tree", hint="Tree.from_brackets reads one")
         _, inner = split_root(tree)
         binary = binarise(inner, self.branching, self.dummy)
         splits, labels, position = [], [], 0
@@ -276,6 +277,7 @@ class DiscourseTask:
 
     def derive(self, tree: DiscourseTree) -> Derivation:
         """The decisions of a tree, binarised first if it is not binary."""
+        check_type(tree, DiscourseTree, "a DiscourseTree")
         binary = tree if tree.is_binary else tree.binarise()
         splits, labels = [], []
         rows = binary.spans()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from cleft.errors import UsageError
+from cleft.errors import UsageError, check_type
 from cleft.text import english
 from cleft.text.affixes import head_ends, tail_ends
 from cleft.text.characters import CLOSERS, EMOJI, LETTER
@@ -59,6 +59,10 @@ def tokenize(
     >>> [token.text for token in tokenize("a well-known fact", hyphens="keep")]
     ['a', 'well-known', 'fact']
     """
+    check_type(text, str, "a text (str)")
+    check_type(language, str, "a language code (str)", hint="for example 'en', 'fr' or 'de'")
+    if hyphens not in (None, "split", "keep"):
+        raise UsageError(f"hyphens: expected 'split' or 'keep', found {hyphens!r}")
     rules = _rules(language, hyphens)
     stop = len(text) if end is None else end
     tokens: list[Token] = []
@@ -129,8 +133,6 @@ class Rules:
 
 @lru_cache(maxsize=64)
 def _rules(language: str, hyphens: Hyphens | None) -> Rules:
-    if hyphens not in (None, "split", "keep"):
-        raise UsageError(f"hyphens: expected 'split' or 'keep', found {hyphens!r}")
     found = language_named(language)
     return Rules(found, hyphens or found.hyphens)
 
