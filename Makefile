@@ -72,7 +72,7 @@ faults: .venv/dev
 
 # MODELS="--model NAME=DIR ..." also measures models beside their peers (benchmarks/README.md).
 bench: .venv/dev
-	$(BIN)/python benchmarks/data.py
+	$(BIN)/python benchmarks/trees.py
 	$(if $(MODELS),$(BIN)/python benchmarks/speed.py $(MODELS))
 	$(BIN)/python benchmarks/report.py
 

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cleft.cli.info import model_path
+from cleft.models import model_path
 from cleft.runtime import write_checksums
 
 ROOT = Path(__file__).parents[1]

@@ -13,11 +13,10 @@ import json
 
 from cleft.errors import CleftError
 from cleft.nn.checkpoint import load_model
-from cleft.nn.quality import dev_sentences
+from cleft.nn.export.quality import dev_sentences
 from cleft.runtime import ModelDirectory, OnnxScorer
 from cleft.runtime.batches import plan
 from cleft.search import SearchOptions, search
-from cleft.tasks import DISCOURSE
 
 TIE = 1e-4
 
@@ -31,7 +30,7 @@ def main() -> None:
     args = parser.parse_args()
     theirs, ours = load_model(args.checkpoint), OnnxScorer(ModelDirectory(args.model))
     ((name, dev),) = dev_sentences([args.dev]).items()
-    task = ours.manifest.syntax if name == "syntax" else DISCOURSE
+    task = ours.manifest.task(name)
     for beam in sorted({1, args.beam}):
         counts = {"different": 0, "ties": 0, "errors": 0}
         worst = 0.0

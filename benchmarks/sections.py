@@ -15,8 +15,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rates import Results, rate, ratios, with_rates
-from turns import HERE, Contestant, Running, places, run
+from turns import (
+    HERE,
+    Contestant,
+    Results,
+    Running,
+    places,
+    rate,
+    ratios,
+    run,
+    with_rates,
+)
 
 LENGTHS = (10, 20, 40, 80, 160, 320, 640, 1000, 2000)
 FLOODED = (10, 20, 40, 80, 160, 320, 640)
@@ -99,7 +108,7 @@ def accuracy(setting: Setting) -> Results:
 
 
 def _f1(who: Contestant, setting: Setting, score: Callable[..., Results]) -> Results:
-    options = {"sentences": places.TEST, "limit": setting.limit}
+    options: Results = {"sentences": places.TEST, "limit": setting.limit}
     found = run.call(who.parser, "predict", int(setting.allowed()), **options)
     failed = [one for one in found if "error" in one]
     if failed:
@@ -126,8 +135,7 @@ def start(setting: Setting) -> Results:
         for name, code in (("python", "pass"), ("import cleft", "import cleft")):
             imports[name].append(_seconds([sys.executable, "-c", code]))
         for who in everyone:
-            options = {"sentences": places.TEST}
-            found = run.call(who.parser, "start", int(setting.allowed(120)), **options)
+            found = run.call(who.parser, "start", int(setting.allowed(120)), sentences=places.TEST)
             runs[who.name].append(run.only(found))
     results: Results = {name: _middle(found[1:]) for name, found in runs.items()}
     for name, times in imports.items():
@@ -207,7 +215,7 @@ def _best(setting: Setting, who: Contestant, kind: str) -> Results:
     """The setting to use: the scan's best, or one thread where there was no scan."""
     found = setting.done.get("scan", {}).get("results", {})
     scanned = found.get(who.name, found.get(who.model, {})).get(kind, [])
-    best = max(scanned, key=rate, default={})
+    best: Results = max(scanned, key=rate, default={})
     return {
         "threads": best.get("threads", 1),
         "jobs": best.get("jobs", 1),

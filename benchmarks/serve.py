@@ -32,7 +32,7 @@ import cleft
 TEXT = "the a grey old heron rain fell waited left she they slowly because , when so"
 WORDS = TEXT.split()
 HEAD = (
-    "POST /v1/parse HTTP/1.1\r\nHost: x\r\n"
+    "POST /v1/parse HTTP/1.1\r\nHost: localhost\r\n"
     "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n"
 )
 
@@ -101,6 +101,7 @@ def expected(parser: cleft.Parser, rows: list[list[str]], task: str) -> list[str
 
     found = []
     for each in parser.parse_tokens(rows, task=task):
+        assert each.discourse is not None
         data = discourse_data(each.discourse, each.words)
         found.append(json.dumps([data["edus"], data["nodes"]]))
     return found

@@ -7,12 +7,14 @@ it little. Each part has its own time only, not that of the parts it calls.
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from turns import places
+import cleft
+from cleft.search import pipeline as searching
 
 ROWS = {
     "transformer": ("pieces", 2),
@@ -32,7 +34,7 @@ class Clock:
     """Time by part; a part that calls another does not count for that one's time."""
 
     def __init__(self) -> None:
-        self.spent: Counter[str] = Counter()
+        self.spent: defaultdict[str, float] = defaultdict(float)
         self.calls: Counter[str] = Counter()
         self.rows: Counter[str] = Counter()
         self._stack = ["rest"]
@@ -100,32 +102,37 @@ def weights(path: Path) -> dict[str, int]:
     return found
 
 
-def shares(path: Path, *, limit: int | None = None) -> dict[str, Any]:
-    """The parts of parsing wsj-sample dev with a model, greedy and beam 20."""
-    import cleft
-    from cleft.formats.brackets import read_brackets
-    from cleft.search import run as searching
+@contextmanager
+def watched(parser: cleft.Parser) -> Iterator[Clock]:
+    """A clock that counts the time of a parser's parts, until it is left."""
+    clock = Clock()
+    sessions, scorer = parser.scorer.sessions, parser.scorer
+    wrapped = [
+        (sessions, "run", clock.wrap_graphs),
+        (scorer, "encode", lambda work: clock.wrap("input", work)),
+        (searching, "find", lambda work: clock.wrap("search", work)),
+        (searching, "assemble", lambda work: clock.wrap("trees", work)),
+    ]
+    before = [getattr(owner, name) for owner, name, _ in wrapped]
+    for (owner, name, wrap), work in zip(wrapped, before, strict=True):
+        setattr(owner, name, wrap(work))
+    try:
+        yield clock
+    finally:
+        clock.stop()
+        for (owner, name, _), work in zip(wrapped, before, strict=True):
+            setattr(owner, name, work)
 
-    trees = list(read_brackets(places.DATA / "dev.none.mrg"))[:limit]
-    words = [list(tree.words()) for tree in trees]
+
+def shares(path: Path, words: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The parts of parsing sentences with a model, greedy and beam 20."""
     parser = cleft.load(path)
     sizes = weights(path)
-    before = parser.scorer.sessions.run, parser.scorer.encode, searching.find, searching.assemble
     results: dict[str, Any] = {}
     for name, beam in (("greedy", 1), ("beam 20", 20)):
         parser.parse_tokens(words[:8], task="syntax", beam=beam)
-        clock = Clock()
-        parser.scorer.sessions.run = clock.wrap_graphs(before[0])  # type: ignore[method-assign]
-        parser.scorer.encode = clock.wrap("input", before[1])  # type: ignore[method-assign]
-        searching.find = clock.wrap("search", before[2])
-        searching.assemble = clock.wrap("trees", before[3])
-        try:
+        with watched(parser) as clock:
             parser.parse_tokens(words, task="syntax", beam=beam)
-        finally:
-            clock.stop()
-            parser.scorer.sessions.run = before[0]  # type: ignore[method-assign]
-            parser.scorer.encode = before[1]  # type: ignore[method-assign]
-            searching.find, searching.assemble = before[2:]
         results[name] = _table(clock, sizes, sum(map(len, words)), len(words))
     return results
 
@@ -133,7 +140,7 @@ def shares(path: Path, *, limit: int | None = None) -> dict[str, Any]:
 def _table(clock: Clock, sizes: dict[str, int], tokens: int, sentences: int) -> dict[str, Any]:
     total = sum(clock.spent.values())
     parts = {}
-    for name, spent in clock.spent.most_common():
+    for name, spent in sorted(clock.spent.items(), key=lambda item: -item[1]):
         part: dict[str, Any] = {
             "share": round(100 * spent / total, 1),
             "us_per_token": round(1e6 * spent / tokens, 2),

@@ -48,7 +48,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = {"metavar": "NAME=PATH", "action": "append", "default": []}
+    names: dict[str, Any] = {"metavar": "NAME=PATH", "action": "append", "default": []}
     parser.add_argument("--model", help="an exported model; may repeat", **names)
     parser.add_argument("--torch", help="a model's checkpoint; may repeat", **names)
     parser.add_argument("--peer-model", help="instead of the peer's installed one", **names)

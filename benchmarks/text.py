@@ -15,7 +15,7 @@ Times are ratios to ours in the same run, processor time of one pass. `lose` is
 the number of odd strings (control characters, lone surrogates, emoji) of which
 a candidate drops or misplaces a character. A candidate that is not installed is
 left out: `pip install pysbd blingfire syntok spacy icu4py nltk razdel`, in an
-environment of its own. Results go to `text-SPLIT.json` beside this file.
+environment of its own. Results go to `results/text-SPLIT.json`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,11 @@ def documents(split: str) -> Iterator[Document]:
 
 
 def document(data: dict[str, Any]) -> Document:
-    text, paragraphs, sentences, tokens, joined = "", [], [], [], []
+    text = ""
+    paragraphs: Spans = []
+    sentences: Spans = []
+    tokens: Spans = []
+    joined: Spans = []
     for sentence in data["sents"]:
         if text:
             text += "\n\n" if sentence["newpar"] else " "
@@ -345,7 +349,8 @@ def main() -> None:
         "python": platform.python_version(),
         "rows": rows,
     }
-    (HERE / f"text-{split}.json").write_text(json.dumps(results, indent=2) + "\n")
+    target = HERE / "results" / f"text-{split}.json"
+    target.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ rules cannot know, such as how a number was written, is as the treebank has it:
 the figures are a close guess, not a measurement on text. A token counts if its
 span of characters is a gold one. The sentences are given.
 
-Results go to `text-languages-SPLIT.json` beside this file; nothing was chosen by
-a test set.
+Results go to `results/text-languages-SPLIT.json`; nothing was chosen by a test set.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ def main(split: str = "dev", shown: str = "0") -> None:
         print(language, table[language])
         for what, count in wrong.most_common(int(shown)):
             print(f"  {count:4} {what}")
-    target = HERE / f"text-languages-{split}.json"
+    target = HERE / "results" / f"text-languages-{split}.json"
     target.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 

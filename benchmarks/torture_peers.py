@@ -22,8 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks" / "peers")]
 
-from places import PEERS  # noqa: E402
-from run import Parser, driver, machine, peer, torture  # noqa: E402
+from places import PEERS, driver  # noqa: E402
+from run import Parser, machine, peer, torture  # noqa: E402
 
 from cleft.text import tokenize  # noqa: E402
 from tests.torture.corpus import Case, sample  # noqa: E402

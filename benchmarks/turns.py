@@ -1,7 +1,8 @@
 """Parsers that take turns: each loaded in its own process, asked one task at a time.
 
 While one works the others wait, so whatever else the machine does hits all of
-them alike. Uses the protocol of peers/measure.py (`serve`).
+them alike. Uses the protocol of peers/measure.py (`serve`). Answers have
+seconds and counts; what they make of speed, beside a baseline's, is here too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import IO, Any
 
 HERE = Path(__file__).resolve().parent
@@ -23,6 +25,20 @@ sys.path.insert(0, str(HERE / "peers"))
 import places  # noqa: E402
 import run  # noqa: E402
 
+__all__ = [
+    "HERE",
+    "Contestant",
+    "Results",
+    "Running",
+    "contestants",
+    "places",
+    "rate",
+    "ratios",
+    "run",
+    "with_rates",
+]
+
+Results = dict[str, Any]
 LOADING = 180.0
 """The most seconds that a parser may take to load."""
 
@@ -106,7 +122,7 @@ class Running:
             )
         self._answers(LOADING)
 
-    def ask(self, allowed: float, **task: object) -> dict[str, Any]:
+    def ask(self, allowed: float, **task: object) -> Results:
         """What came of a task, all parts together; an error is a result like any other."""
         if self.error is not None:
             return {"error": self.error}
@@ -124,7 +140,7 @@ class Running:
             return {"error": self.error}
         return {**together(answers), "load_average": before}
 
-    def _answers(self, allowed: float) -> list[dict[str, Any]]:
+    def _answers(self, allowed: float) -> list[Results]:
         deadline = time.monotonic() + allowed
         lines = [_read_line(process, deadline) for process in self._processes]
         if any(line is None for line in lines):
@@ -133,7 +149,7 @@ class Running:
             self._end("the process died")
         return [] if self.error else [json.loads(line) for line in lines if line]
 
-    def _end(self, problem: str) -> dict[str, Any]:
+    def _end(self, problem: str) -> Results:
         self.close()
         self._errors.seek(0)
         words = self._errors.read().decode("utf-8", "replace")
@@ -172,7 +188,7 @@ def _read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes | Non
                 return line
 
 
-def together(answers: list[dict[str, Any]]) -> dict[str, Any]:
+def together(answers: list[Results]) -> Results:
     """One answer of several processes: from the first one's start to the last one's end.
 
     >>> together([{"sentences": 2, "tokens": 9, "began": 1.0, "ended": 2.5, "memory_mb": 5.0},
@@ -191,3 +207,43 @@ def together(answers: list[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
     wall = max(answer["ended"] for answer in answers) - min(answer["began"] for answer in answers)
     return {**sums, "seconds": round(wall, 5)}
+
+
+# ---------------------------------------------------------------- speeds
+
+
+def rate(answer: Results) -> float:
+    """Sentences a second, 0 where there was an error."""
+    return answer["sentences"] / answer["seconds"] if answer.get("seconds") else 0.0
+
+
+def with_rates(answer: Results) -> Results:
+    if "error" in answer:
+        return answer
+    each = {key: round(answer[key] / answer["seconds"], 2) for key in ("sentences", "tokens")}
+    return {
+        **answer,
+        "sentences_per_second": each["sentences"],
+        "tokens_per_second": each["tokens"],
+    }
+
+
+def ratios(answers: dict[str, list[Results]], baseline: str = "supar") -> Results:
+    """How many times the baseline's speed, round by round: median, lowest, highest.
+
+    >>> slow, fast = {"seconds": 2.0, "sentences": 4}, {"seconds": 0.5, "sentences": 4}
+    >>> ratios({"supar": [slow], "lstm": [fast]})["lstm"]["median"]
+    4.0
+    """
+    found: Results = {}
+    for name, rounds in answers.items():
+        both = zip(rounds, answers.get(baseline, []), strict=False)
+        values = sorted(rate(one) / rate(other) for one, other in both if rate(one) and rate(other))
+        if values:
+            found[name] = {
+                "median": round(median(values), 2),
+                "lowest": round(values[0], 2),
+                "highest": round(values[-1], 2),
+                "rounds": len(values),
+            }
+    return found

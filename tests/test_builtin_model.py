@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import cleft
-from cleft.models import builtin_models, builtin_path
+from cleft.models import builtin_models, model_path
 
 TEXT = (
     "Although it rained all day, she went out to play tennis. "
@@ -22,14 +22,14 @@ def parser():
 @pytest.mark.parametrize("name", builtin_models())
 def test_every_built_in_model_passes_its_own_test_and_has_a_card(name):
     assert cleft.load(name).check() > 0
-    card = (builtin_path(name) / "README.md").read_text(encoding="utf-8")
+    card = (model_path(name) / "README.md").read_text(encoding="utf-8")
     for part in ("## Data", "## Scores", "## Known failures", "## Make it again"):
         assert part in card
 
 
 def test_the_wheel_stays_under_sixty_megabytes():
     size = sum(
-        file.stat().st_size for name in builtin_models() for file in builtin_path(name).iterdir()
+        file.stat().st_size for name in builtin_models() for file in model_path(name).iterdir()
     )
     assert 0 < size < 58_000_000
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from cleft.cli import main
 from cleft.convert import convert
 from cleft.errors import FormatError, InputError, LossError, UsageError
 from cleft.formats.jsonl import Record, format_record, read_jsonl
@@ -112,3 +113,22 @@ def test_words_without_a_tag_and_error_messages_are_told(tmp_path: Path) -> None
         "1 error messages: brackets have no place for them",
         "1 trees with words or labels that brackets cannot hold as they are",
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["a.mrg", "b.dis", "--to", "jsonl"], "b.dis: jsonl is written, and the ending '.dis'"),
+        (["a.mrg", "b.svg", "--to", "jsonl"], "name a file that ends in .jsonl"),
+        (["a.rs3", "b.rs3", "--to", "rs4"], "the ending '.rs3' is not that of rs4"),
+        (["a.mrg", "b.mrg", "--relations", "fine"], "--relations is for JSON Lines"),
+    ],
+)
+def test_contradictions_and_options_that_would_be_passed_over_are_refused(
+    tmp_path: Path, monkeypatch, capsys, arguments: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.mrg").write_text("(NP (NN rain))\n")
+    assert main(["convert", *arguments]) == 2
+    assert told in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["a.mrg"]

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ MADE = {
     "sentences.txt": "It rained.\nWe left.\nShe slept.\n",
     "edus.txt": "It rained,\nso we left.\n\nShe slept.\n",
 }
-TAKES_LONG = ("train", "ablate", "results", "export", "serve")
+TAKES_LONG = ("train", "export", "serve")
 """Commands that other tests run: they need a treebank's worth of time, or never end."""
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 SHELL = re.compile(r"^```sh\n(.*?)^```|^\$ ([^\n]*\| cleft [^\n]*)$", re.M | re.S)
@@ -58,6 +59,10 @@ RUN_ELSEWHERE = ("how-to-train.md", "how-to-language.md")
 """Pages whose commands and Python `test_howto_….py` runs, trainings included."""
 EXAMPLES_ELSEWHERE = ("api.md",)
 """Pages whose examples are doctests of the modules that they were made from."""
+FETCHER = re.compile(r"(?:\$ )?(?:\S*/)?(?:pip|npm|npx|wget|curl|git|apt|apt-get|make)\s")
+"""How a line begins that may download; those that ask a server on this machine do not."""
+DOWNLOADS = re.compile(r"\s# downloads\b")
+"""How such a line is marked, for the reader and for these tests: it is checked and never run."""
 
 
 def commands(text: str) -> list[str]:
@@ -107,7 +112,8 @@ def test_the_commands_of_a_page_run(
 def pipes(text: str) -> list[str]:
     """The scripts of a page that a shell can run to their end here, in order."""
     found = [script or line for script, line in SHELL.findall(text)]
-    return [one for one in found if "| cleft" in one or "for " in one if "tail -f" not in one]
+    found = [one for one in found if not DOWNLOADS.search(one) and "tail -f" not in one]
+    return [one for one in found if "| cleft" in one or "for " in one]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +133,83 @@ def test_the_pipes_of_a_page_run(page: Path, made: Path) -> None:
         command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
+
+
+def scripts(text: str) -> list[str]:
+    """What is in the blocks of a page that show a shell."""
+    return [block for language, block in BLOCK.findall(text) if language in SHELLS]
+
+
+def fetching(text: str) -> list[str]:
+    """The lines of a page that download, with what continues them."""
+    lines = [line for block in scripts(text) for line in block.replace("\\\n", " ").splitlines()]
+    return [line for line in lines if FETCHER.match(line) and "//127.0.0.1" not in line]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_that_download_are_marked_as_such(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for line in fetching(text):
+        assert DOWNLOADS.search(line), f"{page.name}: {line!r} needs '# downloads …'"
+    marks = [line for block in scripts(text) for line in block.splitlines()]
+    assert [line for line in marks if DOWNLOADS.search(line)] == fetching(text)
+    assert not any(FETCHER.search(line) for line in "\n".join(pipes(text)).splitlines())
+
+
+def check_make(words: list[str]) -> None:
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert [word for word in words if "=" not in word and word not in targets] == []
+
+
+def check_npm(words: list[str]) -> None:
+    command, package = words
+    assert command == "pack"
+    assert re.fullmatch(r"[a-z0-9-]+@\d+\.\d+\.\d+", package), "one version, always the same"
+
+
+def check_pip(words: list[str]) -> None:
+    commands = pytest.importorskip("pip._internal.commands", reason="pip is not here")
+    options, wanted = commands.create_command(words[0]).parse_args(words[1:])
+    assert all((ROOT / path).is_file() for path in options.constraints)
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for one in wanted:
+        ours = re.fullmatch(r"\.(?:\[([a-z,]+)\])?", one)
+        if ours is None:
+            assert re.fullmatch(r"[a-z0-9-]+==[\d.]+", one), "one version, always the same"
+        elif ours[1]:
+            assert set(ours[1].split(",")) <= set(known["optional-dependencies"])
+
+
+CHECKS = {"make": check_make, "npm": check_npm, "pip": check_pip}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_that_download_could_run(page: Path) -> None:
+    for line in fetching(page.read_text(encoding="utf-8")):
+        program, *words = shlex.split(line.removeprefix("$ "), comments=True)
+        CHECKS[program](words)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_scripts_that_download_are_scripts(page: Path) -> None:
+    recipes = "".join(path.read_text("utf-8") for path in (ROOT / "recipes").glob("*.toml"))
+    for block in scripts(page.read_text(encoding="utf-8")):
+        if not DOWNLOADS.search(block):
+            continue
+        code = re.sub(r"^\$ ", "", block, flags=re.M)
+        run = subprocess.run(
+            ["bash", "-n"], input=code, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
+        for _, inner in re.findall(r"<<'(\w+)'[^\n]*\n(.*?)^\1$", code, re.M | re.S):
+            compile(inner, page.name, "exec")
+        # What it leaves is where a recipe looks for it.
+        for path in re.findall(r"~/cleft-runs/pretrained/\S+", code):
+            assert f'"{path}"' in recipes, path
+        for name, version in re.findall(r"npm pack ([\w-]+)@(\S+)", code):
+            assert f"tar xzf {name}-{version}.tgz" in code
+        for name in re.findall(r"pip download .*?([\w-]+)==", code):
+            assert f"/{name.replace('-', '_')}-*.whl" in code
 
 
 @pytest.mark.parametrize("name", COMMANDS)

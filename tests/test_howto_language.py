@@ -1,5 +1,6 @@
 """docs/how-to-language.md from its first command to its last, on a small invented treebank."""
 
+import json
 import re
 import shlex
 from itertools import product
@@ -14,9 +15,12 @@ from tests.test_documentation import PYTHON, ROOT, commands
 
 PAGE = ROOT / "docs" / "how-to-language.md"
 
-NOUNS = ("kato", "hundo", "birdo", "knabino")
-ADJECTIVES = ("granda", "bela", "")
-VERBS = (("dormas", ""), ("vidas", "lunon"), ("trovis", "libron"))
+NOUNS = ("kato", "hundo", "birdo", "knabino", "patro", "floro", "arbo", "domo")
+ADJECTIVES = ("granda", "bela", "nova", "eta", "")
+VERBS = (
+    *(("dormas", ""), ("vidas", "lunon"), ("trovis", "libron")),
+    *(("kuras", ""), ("legis", "leteron"), ("amas", "teon")),
+)
 
 
 def tree(noun: str, adjective: str, verb: str, thing: str) -> str:
@@ -45,7 +49,7 @@ def test_the_page_leads_from_a_treebank_to_a_model_of_the_language(
     monkeypatch.chdir(tmp_path)
     found = [shlex.split(command)[1:] for command in commands(text)]
     assert [words[0] for words in found] == [
-        *("convert", "train", "train", "results", "export", "check", "evaluate", "parse", "serve"),
+        *("convert", "train", "train", "export", "check", "evaluate", "parse", "serve"),
     ]
     told = {}
     for words in found:
@@ -53,10 +57,19 @@ def test_the_page_leads_from_a_treebank_to_a_model_of_the_language(
             build_parser().parse_args(words)
         else:
             assert main(words) == 0, f"{words}: {capsys.readouterr().err}"
-            told[words[0]] = capsys.readouterr().out
-    assert "-SBJ" not in told["convert"]
-    assert "-NONE-" not in told["convert"]
-    assert "SPMRL" in told["results"]
+            told[words[0]] = capsys.readouterr()
+    assert "-SBJ" not in told["convert"].out
+    assert "-NONE-" not in told["convert"].out
+    last = told["train"].err.splitlines()[-2:]
+    assert [line.split()[0] for line in last] == ["dev", "test"]
+    assert all(" f1: beam 1 " in line for line in last)
+    sets = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["final"]["sets"]
+    assert {row["part"]: row["beams"]["1"]["f1"] > 80 for row in sets} == {
+        "dev": True,
+        "test": True,
+    }
+    assert {"recall", "precision", "f1"} <= set(sets[-1]["beams"]["1"])
+    assert sets[-1]["tagging"] is not None
     tokens, use = PYTHON.findall(text)
     exec(compile(tokens, PAGE.name, "exec"), {})
     assert capsys.readouterr().out.startswith("['Ĉu', 'la', 'kato', ',', 'kiu'")

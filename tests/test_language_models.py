@@ -7,7 +7,7 @@ import pytest
 
 import cleft
 from cleft.cli import main
-from cleft.errors import UsageError
+from cleft.errors import LanguageWarning, UsageError
 
 ROOT = Path(__file__).parents[1]
 MODELS = sorted(path for path in (ROOT / "models").glob("*") if path.is_dir())
@@ -115,3 +115,9 @@ def test_models_of_languages_are_not_in_the_packaging() -> None:
     build = targets["build"]["targets"]
     assert build["wheel"]["packages"] == ["src/cleft"]
     assert not [name for name in build["sdist"]["include"] if "models" in name]
+
+
+def test_a_model_notices_english(parser: cleft.Parser) -> None:
+    text = "The dog does not sleep , because it rains in the night and they are here ."
+    with pytest.warns(LanguageWarning, match="looks like English"):
+        parser.parse_tokens([text.split(" ")])

@@ -7,7 +7,7 @@ import pytest
 
 from cleft.cli import main
 from cleft.errors import InputError, UsageError
-from cleft.nn.export import ExportOptions, export_scorer
+from cleft.nn.export.export import ExportOptions, export_scorer
 from cleft.parser import Parser, load
 from tests.runtime.models import model, torch_scorer
 

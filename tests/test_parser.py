@@ -302,6 +302,18 @@ def test_parsing_loads_no_torch():
     assert not found & {"torch", "transformers", "tokenizers", "onnx", "safetensors"}
 
 
+def test_parsing_reports_to_nobody_and_leaves_nothing_in_the_home(tmp_path):
+    # ONNX Runtime keeps an identifier and unsent events there unless it is told not to.
+    home = tmp_path / "home"
+    home.mkdir()
+    code = f"import cleft\ncleft.load({str(model('lstm'))!r}).parse_tokens([['rain']])"
+    hidden = ("ORT_DISABLE_TELEMETRY", "CI", "GITHUB_ACTIONS")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment["HOME"] = str(home)
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
+    assert list(home.iterdir()) == []
+
+
 def test_the_parser_is_among_the_package_s_names():
     assert cleft.load is load
     assert cleft.Parser is Parser

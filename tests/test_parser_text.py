@@ -3,14 +3,16 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cleft
-from cleft.errors import InputError, ModelError, UsageError
-from cleft.models import builtin_models, builtin_path
+from cleft import models
+from cleft.errors import InputError, LanguageWarning, ModelError, UsageError
+from cleft.models import builtin_models
 from cleft.parser import Parser, load
 from cleft.text import Source, Token
 from tests.runtime.models import model
@@ -244,8 +246,21 @@ def test_a_model_that_is_not_there_is_told_with_those_that_are():
     with pytest.raises(ModelError, match="expected a model's directory, found nothing") as caught:
         load("no-such-model")
     assert all(name in str(caught.value) for name in builtin_models())
-    with pytest.raises(ModelError, match="no built-in model is called 'x'"):
-        builtin_path("x")
+    assert "models/ of cleft's repository, as in models/fr" in str(caught.value)
+
+
+def test_a_model_of_another_language_is_told_where_it_is(tmp_path, monkeypatch):
+    """In a clone, and wherever the folder `models` was copied to."""
+    monkeypatch.chdir(tmp_path)
+    if not (models.REPOSITORY / "models" / "fr").is_dir():
+        pytest.skip("the package is not used from a clone")
+    with pytest.raises(ModelError, match="a model of this name is at ") as caught:
+        load("fr")
+    assert str(models.REPOSITORY / "models" / "fr") in str(caught.value)
+    Path("models/fr").mkdir(parents=True)
+    Path("models/fr/config.json").write_text("{}")
+    with pytest.raises(ModelError, match="a model of this name is at models/fr: give its path"):
+        load("fr")
 
 
 def test_a_model_is_found_by_its_name(tmp_path, monkeypatch):
@@ -268,3 +283,41 @@ def test_names_are_found_without_loading_the_runtime():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+# ---------------------------------------------------------------- another language
+
+GERMAN = "Der Hund schläft nicht, weil es in der Nacht regnet und die Kinder noch singen."
+
+
+@pytest.fixture(scope="module")
+def english() -> Parser:
+    return load("en-fast")
+
+
+@pytest.mark.parametrize(
+    "parse",
+    [
+        lambda parser: parser.parse(GERMAN),
+        lambda parser: parser.segment(GERMAN),
+        lambda parser: parser.parse_tokens([GERMAN.split()] * 9),
+        lambda parser: list(parser.stream([GERMAN] * 9, task="syntax")),
+        lambda parser: list(parser.stream([GERMAN.split(), Source(text=GERMAN)])),
+    ],
+    ids=["parse", "segment", "parse_tokens", "stream", "stream of sentences"],
+)
+def test_a_text_in_another_language_is_parsed_with_one_warning(english, parse):
+    with pytest.warns(LanguageWarning, match="looks like German.* trained on English") as warned:
+        assert parse(english)
+    assert len(warned) == 1
+
+
+def test_a_warning_points_to_the_caller(english):
+    with pytest.warns(LanguageWarning) as warned:
+        english.parse(GERMAN)
+    assert warned[0].filename == __file__
+
+
+def test_text_in_the_language_of_the_model_or_of_one_that_names_none_is_quiet(english, parser):
+    english.parse("The dog does not sleep, because it rains in the night.")  # warnings are errors
+    parser.parse(GERMAN)

@@ -7,7 +7,7 @@ from cleft import files
 from cleft.formats.brackets import parse_brackets
 from cleft.formats.cleaning import CLEANINGS
 from cleft.formats.jsonl import parse_record
-from cleft.tasks import DISCOURSE, SYNTAX, SyntaxTask
+from cleft.tasks import DISCOURSE, SYNTAX, get_task
 from cleft.tree import split_root
 
 SYNTAX_TREES = 118_573
@@ -24,7 +24,7 @@ def lines(shared: Path, pattern: str, everything: bool) -> Iterator[tuple[Path, 
 
 
 def test_every_syntactic_tree_comes_back_from_its_splits(shared: Path, everything: bool) -> None:
-    left = SyntaxTask(branching="left", dummy="parent")
+    left = get_task("syntax", "left", "parent")
     count = 0
     for path, number, line in lines(shared, "syntax/*/*.mrg", everything):
         clean = CLEANINGS["keyaki" if "keyaki" in path.parent.name else "ptb"]

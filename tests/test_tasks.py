@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import TreeShapeError
 from cleft.span import Span, Split
-from cleft.tasks import DISCOURSE, SYNTAX, Derivation, SyntaxTask, split_relation
+from cleft.tasks import DISCOURSE, SYNTAX, Derivation, get_task, split_relation
 from cleft.tree import Tree, split_root
 from tests.strategies import discourse_trees, trees
 
@@ -46,7 +46,7 @@ def test_the_papers_discourse_example_gives_its_splits() -> None:
 
 @given(trees(), st.sampled_from(["left", "right"]), st.sampled_from(["one", "parent"]))
 def test_a_tree_comes_back_from_its_decisions(tree: Tree, branching: str, dummy: str) -> None:
-    task = SyntaxTask(branching=branching, dummy=dummy)  # type: ignore[arg-type]
+    task = get_task("syntax", branching, dummy)
     derivation = task.derive(tree)
     length = len(tree.words())
     assert len(derivation.splits) == length - 1
@@ -124,5 +124,5 @@ def test_a_split_label_ends_in_its_nuclearity() -> None:
 def test_a_flat_and_a_deep_tree_of_5000_words_come_back() -> None:
     flat = Tree("S", [Tree("NN", (), "w") for _ in range(5000)])
     for branching in ("left", "right"):
-        task = SyntaxTask(branching=branching)  # type: ignore[arg-type]
+        task = get_task("syntax", branching)
         assert task.build(task.derive(flat), flat.words(), flat.tags()) == flat

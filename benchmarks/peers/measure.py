@@ -27,6 +27,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -213,7 +214,7 @@ class Session:
         for sentence in sentences[:3]:
             self.parse([sentence])
         rounds = [
-            [seconds(lambda one=one: self.parse([one])) for one in sentences]
+            [seconds(partial(self.parse, [one])) for one in sentences]
             for _ in range(self.options.repeat)
         ]
         total = median(sum(times) for times in rounds)
@@ -244,7 +245,7 @@ class Session:
             for sentence in sentences * self.options.repeat:
                 if times and time.perf_counter() - start > LENGTH_BUDGET:
                     break
-                times.append(seconds(lambda one=sentence: self.parse([one])))
+                times.append(seconds(partial(self.parse, [sentence])))
         except Exception as error:
             return {"error": failure(error), "memory_mb": peak_memory()}
         return {
@@ -287,7 +288,7 @@ class Session:
         return {"seconds": round(taken, 5), **counts, "began": began, "ended": time.time()}
 
     def _singly(self, sentences: list[Sentence]) -> dict[str, Any]:
-        times = [seconds(lambda one=one: self.parse([one])) for one in sentences]
+        times = [seconds(partial(self.parse, [one])) for one in sentences]
         tokens = sum(len(sentence.words) for sentence in sentences)
         counts = {"sentences": len(sentences), "tokens": tokens}
         return {
@@ -303,7 +304,7 @@ class Session:
         for sentence in sentences * self.options.repeat:
             if time.perf_counter() - start + times[-1] > budget:
                 break
-            times.append(seconds(lambda one=sentence: self.parse([one])))
+            times.append(seconds(partial(self.parse, [sentence])))
         counted = times[1:] or times
         return {"ms": round(1000 * median(counted), 3), "runs": len(counted)}
 

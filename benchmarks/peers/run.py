@@ -228,7 +228,7 @@ def torture(
         if left < 1:
             rest = range(len(results), count)
             return [*results, *({"index": index, "status": "not tried"} for index in rest)]
-        options = {"inputs": inputs, "skip": len(results), "allowed": allowed}
+        options: dict[str, Any] = {"inputs": inputs, "skip": len(results), "allowed": allowed}
         found = call(parser, "torture", min(left, timeout), **options)
         results += [one for one in found if "index" in one]
         late = end is not None and time.monotonic() >= end

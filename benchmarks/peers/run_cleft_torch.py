@@ -21,17 +21,16 @@ class CleftTorch(Driver):
         import torch  # noqa: F401 - measure.py sets its threads
 
         from cleft.nn.checkpoint import load_model
-        from cleft.nn.data import task_of
         from cleft.runtime.batches import plan
         from cleft.search import search
 
-        self.load_model, self.task_of, self.plan, self.search = load_model, task_of, plan, search
+        self.load_model, self.plan, self.search = load_model, plan, search
 
     def load(self, model: Path) -> None:
         """Load a checkpoint."""
         self.scorer = self.load_model(model)
         self.scorer.network.eval()
-        self.task = self.task_of("syntax", self.scorer.network.config)
+        self.task = self.scorer.network.config.task("syntax")
 
     def parse(self, sentences: list[Sentence], batch: int) -> list[Any]:
         """Parse tokens, greedy."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cleft.errors import TreeShapeError
-from cleft.evidence import Evidence, Judged
+from cleft.evidence import Evidence, ScoredNode
 from cleft.span import Span
 
 __all__ = ["SPAN", "DiscourseSplit", "DiscourseTree", "Edu"]
@@ -54,7 +54,7 @@ class DiscourseSplit(NamedTuple):
     probability: float | None = None
 
 
-class DiscourseTree(Judged):
+class DiscourseTree(ScoredNode):
     """A node of a discourse tree, and so the tree below it.
 
     >>> left, right = Edu("Although it rained,", Span(0, 4)), Edu("she played.", Span(4, 7))

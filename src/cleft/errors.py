@@ -1,4 +1,4 @@
-"""The one tree of exceptions that cleft raises.
+"""The one tree of exceptions that cleft raises, and its one warning.
 
 Every message says where the fault is, what was expected, what was found, and
 what to do about it. Callers that want to catch everything cleft can raise
@@ -16,6 +16,7 @@ __all__ = [
     "ConstraintError",
     "FormatError",
     "InputError",
+    "LanguageWarning",
     "LossError",
     "MetricError",
     "ModelError",
@@ -126,6 +127,14 @@ class RecipeError(CleftError):
 
 class WorkerError(CleftError):
     """A worker process that ended before its work was done."""
+
+
+class LanguageWarning(UserWarning):
+    """A text that looks like another language than that of the model.
+
+    It is parsed all the same. `warnings.simplefilter("ignore", LanguageWarning)`
+    keeps it quiet, "error" refuses such text.
+    """
 
 
 # ---------------------------------------------------------------- checks, for our own modules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Evidence", "Judged", "Thoughts"]
+__all__ = ["Evidence", "EvidenceTable", "ScoredNode"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Evidence:
     split_log_prob: float | None = None
 
 
-class Thoughts(Protocol):
+class EvidenceTable(Protocol):
     """The evidence of all nodes of a tree, kept together until somebody asks for a node's."""
 
     def of(self, number: int) -> Evidence | None:
@@ -37,7 +37,7 @@ class Thoughts(Protocol):
         ...
 
 
-class Judged:
+class ScoredNode:
     """A node that a model may have thought of: what the root knows of the whole tree."""
 
     __slots__ = ()

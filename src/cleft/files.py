@@ -8,6 +8,8 @@ name only when it is complete.
 from __future__ import annotations
 
 import gzip
+import hashlib
+import io
 import os
 import shutil
 import sys
@@ -15,6 +17,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, TextIO
@@ -26,7 +29,18 @@ try:
 except ImportError:  # pragma: no cover - Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LONGEST_LINE", "STREAM", "lines", "partial", "read_text", "source_name", "writing"]
+__all__ = [
+    "LONGEST_LINE",
+    "STREAM",
+    "Readable",
+    "Text",
+    "lines",
+    "partial",
+    "read_text",
+    "sha256",
+    "source_name",
+    "writing",
+]
 
 STREAM = "-"
 """The name of standard input and output."""
@@ -38,21 +52,41 @@ LONGEST_LINE = 1 << 28
 """Bytes of a line: a small packed file may hold a line that is larger than all memory."""
 
 
-def source_name(path: str | Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that is at hand, read as a file of it would be; `name` is how messages call it."""
+
+    name: str
+    text: str
+
+
+Readable = str | Path | Text
+"""What readers of files take: a path, `-` for standard input, or a text that is at hand."""
+
+
+def source_name(path: Readable) -> str:
     """How messages call a source.
 
-    >>> source_name("-"), source_name("trees.mrg")
-    ('standard input', 'trees.mrg')
+    >>> source_name("-"), source_name("trees.mrg"), source_name(Text("gold", "(())"))
+    ('standard input', 'trees.mrg', 'gold')
     """
+    if isinstance(path, Text):
+        return path.name
     return "standard input" if str(path) == STREAM else str(path)
 
 
-def lines(path: str | Path) -> Iterator[str]:
-    """The lines of a text file, one at a time, their line ends kept.
+def lines(path: Readable) -> Iterator[str]:
+    r"""The lines of a text file, one at a time, their line ends kept.
 
     Only a line feed ends a line, so that columns and words are what the
     file's writer meant, whatever else Unicode calls a line separator.
+
+    >>> list(lines(Text("notes", "one\r\ntwo\x85")))
+    ['one\r\n', 'two\x85']
     """
+    if isinstance(path, Text):
+        yield from io.StringIO(path.text, newline="\n")
+        return
     with _reading(path) as stream:
         number = 0
         while True:
@@ -72,9 +106,22 @@ def lines(path: str | Path) -> Iterator[str]:
             yield _decode(raw, path, number)
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: Readable) -> str:
     """A whole text file."""
     return "".join(lines(path))
+
+
+def sha256(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes; `~` is the home directory.
+
+    >>> sha256(__file__) == sha256(Path(__file__))
+    True
+    """
+    try:
+        with open(Path(path).expanduser(), "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
 def _decode(raw: bytes, path: str | Path, number: int) -> str:

@@ -6,13 +6,21 @@ parsed has a result that carries its error.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cleft.discourse import Edu
-from cleft.errors import CleftError, ModelError, UsageError, check_number, check_type
+from cleft.errors import (
+    CleftError,
+    LanguageWarning,
+    ModelError,
+    UsageError,
+    check_number,
+    check_type,
+)
 from cleft.given import (
     LONGEST_SENTENCE,
     LONGEST_TOKEN,
@@ -22,13 +30,13 @@ from cleft.given import (
     finished,
     given_tokens,
 )
-from cleft.models import DEFAULT, builtin_models, builtin_path, known_names
+from cleft.models import DEFAULT, model_path
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
 from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import Sentence
-from cleft.tasks import DISCOURSE, DiscourseTask, SyntaxTask
-from cleft.text import Hyphens, Source
+from cleft.tasks import Task
+from cleft.text import Hyphens, LanguageWatch, Source
 
 __all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
@@ -55,16 +63,7 @@ def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
     (S (NP (PRP She)) (VP (VBD slept) (SBAR ...
     """
     check_type(model, str | PathLike, "a model's name or directory")
-    named = isinstance(model, str) and model in builtin_models()
-    path = builtin_path(str(model)) if named else Path(model).expanduser()
-    if not path.exists():
-        raise ModelError(
-            "expected a model's directory, found nothing",
-            where=str(model),
-            hint=f"name a built-in model ({known_names()}) or a directory "
-            "that 'cleft export' wrote",
-        )
-    directory = ModelDirectory(path)
+    directory = ModelDirectory(model_path(model))
     directory.verify()
     return Parser(directory, threads=threads)
 
@@ -96,20 +95,16 @@ class Parser:
         """Parse the model's own test sentences; how many, or a ModelError if a tree differs."""
         return check(self.scorer)
 
-    def tasks(self, task: str = BOTH) -> list[SyntaxTask | DiscourseTask]:
+    def tasks(self, task: str = BOTH) -> list[Task[Any]]:
         """The tasks that a name stands for; `both` is every task that the model has."""
-        every: dict[str, SyntaxTask | DiscourseTask] = {
-            "syntax": self.manifest.syntax,
-            "discourse": DISCOURSE,
-        }
         if task == BOTH:
-            return [every[name] for name in every if name in self.manifest.tasks]
+            return [self.manifest.task(name) for name in self.manifest.tasks]
         if task not in self.manifest.tasks:
             known = " and ".join(self.manifest.tasks)
             raise UsageError(
                 f"the model has no task {task!r}", hint=f"it has {known}; 'both' is all it has"
             )
-        return [every[task]]
+        return [self.manifest.task(task)]
 
     # ------------------------------------------------------------ texts
 
@@ -130,8 +125,9 @@ class Parser:
 
         `text[token.start:token.end]` is a token's source, and the same holds
         for sentences and EDUs. A text without a word has one result, with an
-        error. `language` (the model's own if none is given) and `hyphens` are
-        choices of `cleft.text`; the rest is as in `parse_tokens`.
+        error; one that looks like another language than the model's gives a
+        `LanguageWarning`. `language` (the model's own if none is given) and
+        `hyphens` are choices of `cleft.text`; the rest is as in `parse_tokens`.
 
         >>> text = "It rained. She slept."
         >>> for sentence in load("en-fast").parse(text):
@@ -146,7 +142,8 @@ class Parser:
         hint = "use parse_tokens for lists of tokens, stream for many texts"
         check_type(text, str, "a text (str)", hint)
         reading = Reading(language=language or self.language, hyphens=hyphens)
-        return self.parse_given(list(reading.text(text)), task=task, options=options)
+        given = list(self._watched(reading.text(text)))
+        return self.parse_given(given, task=task, options=options)
 
     def segment(
         self,
@@ -198,7 +195,7 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        given = given_tokens(sentences, constraints, tags)
+        given = list(self._watched(given_tokens(sentences, constraints, tags)))
         return self.parse_given(given, task=task, options=options)
 
     # ------------------------------------------------------------ streams
@@ -239,7 +236,8 @@ class Parser:
         check_many(items, "texts or lists of tokens", "put it into a list; parse takes one text")
         jobs = check_number("jobs", jobs, 1)
         check_type(ready, Callable, "a function for `ready`")
-        given = Reading(language=language or self.language, hyphens=hyphens).sentences(items)
+        reading = Reading(language=language or self.language, hyphens=hyphens)
+        given = self._watched(reading.sentences(items))
         if jobs > 1:
             from cleft.runtime.workers import parse_in_workers  # it brings multiprocessing
 
@@ -256,6 +254,14 @@ class Parser:
         )
 
     # ------------------------------------------------------------ the work
+
+    def _watched(self, given: Iterable[Given]) -> Iterator[Given]:
+        """The sentences as they come; one warning if they are not in the model's language."""
+        watch = LanguageWatch(str(self.manifest.about.get("language") or ""))
+        for each in given:
+            _warn(watch.read(each.result.text))
+            yield each
+        _warn(watch.end())
 
     def parse_given(
         self, given: Sequence[Given], *, task: str, options: SearchOptions
@@ -275,7 +281,7 @@ class Parser:
     def _parse(
         self,
         given: list[Given],
-        tasks: Sequence[SyntaxTask | DiscourseTask],
+        tasks: Sequence[Task[Any]],
         options: SearchOptions,
     ) -> list[dict[str, list[Parse] | CleftError]]:
         """The parses of a batch by task. A batch that fails is tried one by one."""
@@ -290,7 +296,7 @@ class Parser:
     def _parse_batch(
         self,
         given: list[Given],
-        tasks: Sequence[SyntaxTask | DiscourseTask],
+        tasks: Sequence[Task[Any]],
         options: SearchOptions,
     ) -> list[dict[str, list[Parse] | CleftError]]:
         words = [each.result.words for each in given]
@@ -312,10 +318,13 @@ class Parser:
         return found
 
 
-def _for_task(
-    constraints: Constraints | None, task: SyntaxTask | DiscourseTask
-) -> Constraints | None:
-    """What of a constraint speaks of this task's tree."""
-    if constraints is None or isinstance(task, DiscourseTask) or constraints.edus is None:
+def _warn(remark: str | None) -> None:
+    if remark is not None:
+        warnings.warn(remark, LanguageWarning, stacklevel=4)  # who called the parser
+
+
+def _for_task(constraints: Constraints | None, task: Task[Any]) -> Constraints | None:
+    """What of a constraint speaks of this task's tree: only one with stops has EDUs."""
+    if constraints is None or task.stops or constraints.edus is None:
         return constraints
     return Constraints(spans=constraints.spans) if constraints.spans else None

@@ -1,21 +1,19 @@
-"""The two tasks: which splits are legal, what carries a label, how splits make a tree.
+"""The tasks as values: what may be split, what carries a label, how decisions make a tree.
 
-Search, training, runtime and server know a task only by this: `legal` gives
-the boundaries at which a span may be split, `labelled` lists what the label
-classifier must name, `derive` and `build` go from a tree to its decisions and
-back. Decisions are in depth-first order, left before right; `order` is that in
-which a model makes them.
+Search, training, export, runtime, evaluation and server read the fields of a
+`Task` and never ask which one it is. A new task is one value, made known by
+`register`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from functools import lru_cache, partial
+from typing import Any, Generic, Literal, TypeVar
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import TreeShapeError, check_type
-from cleft.order import Order
+from cleft.errors import TreeShapeError, UsageError, check_type
 from cleft.span import Span, Split
 from cleft.tree import (
     DUMMY,
@@ -33,18 +31,19 @@ __all__ = [
     "DISCOURSE",
     "SYNTAX",
     "Derivation",
-    "DiscourseTask",
-    "SyntaxTask",
     "Task",
+    "get_task",
+    "register",
     "split_relation",
+    "task_names",
 ]
 
-Labelled_co = TypeVar("Labelled_co", bound=tuple[int, ...], covariant=True)
+AnyTree = TypeVar("AnyTree", Tree, DiscourseTree)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivation:
-    """A tree as decisions: its splits in depth-first order, and its labels.
+    """A tree as decisions: its splits in depth-first order, left before right, and its labels.
 
     `labels` stand in the order in which the task's `labelled` lists what
     carries them.
@@ -58,26 +57,78 @@ class Derivation:
     labels: tuple[str, ...]
 
 
-class Task(Protocol[Labelled_co]):
-    """What search, training and runtime need to know of a task."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Generic[AnyTree]):
+    """One kind of tree over units, made by splitting spans.
 
-    @property
-    def name(self) -> str:
-        """`syntax` or `discourse`."""
-        ...
+    - `stops`: whether a span of several units may be left whole, as one leaf
+    - `labels`: whether `spans` carry the labels, or `splits`
+    - `derive`, `build`: from a tree to its decisions, and back
+    - `score`: the scores in per cent of gold and predicted trees by a metric of `metrics`;
+      a model is selected by the score called `main`
+    - `tags`: the parts of speech of a tree, where the task has them
+    - `units`: what is split, `tokens` or `sentences`
 
-    @property
-    def order(self) -> Order:
-        """The order in which a model splits the spans."""
-        ...
+    >>> SYNTAX.legal(Span(0, 3)), DISCOURSE.legal(Span(0, 3))
+    (range(1, 3), range(1, 4))
+    """
+
+    name: str
+    labels: Literal["spans", "splits"]
+    derive: Callable[[AnyTree], Derivation]
+    build: Callable[..., AnyTree]
+    score: Callable[[Sequence[AnyTree], Sequence[AnyTree | None], str], dict[str, float]]
+    main: str
+    metrics: tuple[str, ...]
+    stops: bool = False
+    tags: Callable[[AnyTree], Sequence[str]] | None = None
+    units: Literal["tokens", "sentences"] = "tokens"
 
     def legal(self, span: Span) -> range:
-        """The boundaries at which a span may be split."""
-        ...
+        """The boundaries at which a span may be split; its right end is the stop."""
+        return range(span.left + 1, span.right + self.stops)
 
-    def labelled(self, length: int, splits: Sequence[Split]) -> Sequence[Labelled_co]:
-        """What carries a label in the tree that these splits make."""
-        ...
+    def labelled(self, length: int, splits: Sequence[Split]) -> list[Span] | list[Split]:
+        """What carries a label in the tree that these splits make, in preorder."""
+        rows = _walk(length, splits, self.stops)
+        if self.labels == "spans":
+            return [span for span, _ in rows]
+        return [split for _, split in rows if split is not None]
+
+    def leaf_ends(self, tree: AnyTree) -> tuple[int, ...]:
+        """The right ends of the spans that a tree leaves whole, from left to right."""
+        derivation = self.derive(tree)
+        rows = _walk(derivation.length, derivation.splits, self.stops)
+        return tuple(span.right for span, split in rows if split is None)
+
+
+Make = Callable[[Branching, Dummy], Task[Any]]
+_MADE_BY: dict[str, Make] = {}
+
+
+def register(name: str, make: Make) -> None:
+    """Make a task known by its name; `make` is told how syntactic trees are made binary."""
+    _MADE_BY[name] = make
+
+
+def task_names() -> tuple[str, ...]:
+    """The names of all tasks.
+
+    >>> task_names()
+    ('syntax', 'discourse')
+    """
+    return tuple(_MADE_BY)
+
+
+def get_task(name: str, branching: Branching = "right", dummy: Dummy = "one") -> Task[Any]:
+    """The task of a name, with a way to make syntactic trees binary.
+
+    >>> get_task("discourse") is DISCOURSE
+    True
+    """
+    if name not in _MADE_BY:
+        raise UsageError(f"no task is called {name!r}", hint=f"tasks: {', '.join(_MADE_BY)}")
+    return _MADE_BY[name](branching, dummy)
 
 
 def _walk(length: int, splits: Sequence[Split], stops: bool) -> list[tuple[Span, Split | None]]:
@@ -113,114 +164,81 @@ def _walk(length: int, splits: Sequence[Split], stops: bool) -> list[tuple[Span,
     return rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyntaxTask:
-    """Constituency: every span of two or more tokens is split, every span has a label.
+def _derive_syntax(tree: Tree, branching: Branching, dummy: Dummy) -> Derivation:
+    """The decisions of a tree; the root bracket stays outside."""
+    check_type(tree, Tree, "a Tree", hint="Tree.from_brackets reads one")
+    _, inner = split_root(tree)
+    binary = binarise(inner, branching, dummy)
+    splits, labels, position = [], [], 0
+    rows = binary.spans()
+    # In preorder a node's first child comes next, so its right end is the split.
+    for index, (span, node) in enumerate(rows):
+        if len(node.children) == 2:
+            splits.append(Split(span.left, rows[index + 1][0].right, span.right))
+            labels.append(node.label)
+        elif node.children:
+            labels.append(node.label)
+        else:
+            parent = rows[index - 1][1] if index else None
+            if parent is None or len(parent.children) != 1:
+                labels.append(DUMMY)
+            position += 1
+    return Derivation(length=position, splits=tuple(splits), labels=tuple(labels))
 
-    >>> tree = Tree.from_brackets(
-    ...     "(S (NP (PRP She)) (VP (VBZ enjoys) (S (VP (VBG playing) (NP (NN tennis))))) (. .))")
-    >>> derivation = SYNTAX.derive(tree)
-    >>> print(*derivation.splits)
-    (0,5)→1 (1,5)→4 (1,4)→2 (2,4)→3
-    >>> list(zip(SYNTAX.labelled(5, derivation.splits), derivation.labels))[4]
-    (Span(left=1, right=2), '∅')
-    >>> SYNTAX.build(derivation, tree.words(), tree.tags()) == tree
-    True
+
+def _build_syntax(
+    derivation: Derivation,
+    words: Sequence[str],
+    tags: Sequence[str],
+    root: str | None = None,
+    *,
+    evidence: Mapping[Span, Evidence] | None = None,
+    tag_evidence: Sequence[Evidence | None] | None = None,
+) -> Tree:
+    """The n-ary tree that the decisions make, under a root bracket if one is named.
+
+    `evidence` is what a model thought of the binary tree's spans, `tag_evidence`
+    of the tags. A phrase's `split` becomes the product over all the binary
+    splits that made its children.
     """
-
-    branching: Branching = "right"
-    dummy: Dummy = "one"
-    order: Order = "depth-first"
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return "syntax"
-
-    def legal(self, span: Span) -> range:
-        """The boundaries strictly inside the span."""
-        return span.splits()
-
-    def labelled(self, length: int, splits: Sequence[Split]) -> list[Span]:
-        """All 2n-1 spans of the binary tree, in preorder."""
-        return [span for span, _ in _walk(length, splits, stops=False)]
-
-    def derive(self, tree: Tree) -> Derivation:
-        """The decisions of a tree; the root bracket stays outside."""
-        check_type(tree, Tree, "a Tree", hint="Tree.from_brackets reads one")
-        _, inner = split_root(tree)
-        binary = binarise(inner, self.branching, self.dummy)
-        splits, labels, position = [], [], 0
-        rows = binary.spans()
-        # In preorder a node's first child comes next, so its right end is the split.
-        for index, (span, node) in enumerate(rows):
-            if len(node.children) == 2:
-                splits.append(Split(span.left, rows[index + 1][0].right, span.right))
-                labels.append(node.label)
-            elif node.children:
-                labels.append(node.label)
-            else:
-                parent = rows[index - 1][1] if index else None
-                if parent is None or len(parent.children) != 1:
-                    labels.append(DUMMY)
-                position += 1
-        return Derivation(length=position, splits=tuple(splits), labels=tuple(labels))
-
-    def build(
-        self,
-        derivation: Derivation,
-        words: Sequence[str],
-        tags: Sequence[str],
-        root: str | None = None,
-        *,
-        evidence: Mapping[Span, Evidence] | None = None,
-        tag_evidence: Sequence[Evidence | None] | None = None,
-    ) -> Tree:
-        """The n-ary tree that the decisions make, under a root bracket if one is named.
-
-        `evidence` is what a model thought of the binary tree's spans, `tag_evidence`
-        of the tags. A phrase's `split` becomes the product over all the binary
-        splits that made its children.
-        """
-        spans = self.labelled(derivation.length, derivation.splits)
-        if not len(words) == len(tags) == derivation.length:
-            raise TreeShapeError(
-                f"{derivation.length} tokens expected, {len(words)} words and "
-                f"{len(tags)} tags found"
-            )
-        if len(derivation.labels) != len(spans):
-            raise TreeShapeError(
-                f"{len(spans)} labels expected (one a span), {len(derivation.labels)} found"
-            )
-        known, tagged = evidence or {}, tag_evidence or (None,) * derivation.length
-        # Beside each forest, the probability of the splits in it that no phrase has claimed.
-        stack: list[tuple[tuple[Tree, ...], float]] = []
-        for span, label in zip(reversed(spans), reversed(derivation.labels), strict=True):
-            found, product = known.get(span), 1.0
-            if span.width == 1:
-                token = span.left
-                forest: tuple[Tree, ...] = (Tree(tags[token], (), words[token], tagged[token]),)
-            else:
-                (left, one), (right, two) = stack.pop(), stack.pop()
-                forest, product = left + right, one * two
-                if found is not None and found.split is not None:
-                    product *= found.split
-            if is_dummy(label):
-                stack.append((forest, product))
-            else:
-                stack.append(((_phrase(label, forest, found, product),), 1.0))
-        trees = stack[0][0]
-        if len(trees) != 1:
-            raise TreeShapeError(
-                f"the whole sentence carries the dummy label {derivation.labels[0]!r}",
-                hint="mask the dummy label at the root",
-            )
-        if root is None:
-            return trees[0]
-        top = trees[0].evidence
-        if top is not None:
-            top = Evidence(log_prob=top.log_prob, split_log_prob=top.split_log_prob)
-        return Tree(root, trees, None, top)
+    spans = [span for span, _ in _walk(derivation.length, derivation.splits, stops=False)]
+    if not len(words) == len(tags) == derivation.length:
+        raise TreeShapeError(
+            f"{derivation.length} tokens expected, {len(words)} words and {len(tags)} tags found"
+        )
+    if len(derivation.labels) != len(spans):
+        raise TreeShapeError(
+            f"{len(spans)} labels expected (one a span), {len(derivation.labels)} found"
+        )
+    known, tagged = evidence or {}, tag_evidence or (None,) * derivation.length
+    # Beside each forest, the probability of the splits in it that no phrase has claimed.
+    stack: list[tuple[tuple[Tree, ...], float]] = []
+    for span, label in zip(reversed(spans), reversed(derivation.labels), strict=True):
+        found, product = known.get(span), 1.0
+        if span.width == 1:
+            token = span.left
+            forest: tuple[Tree, ...] = (Tree(tags[token], (), words[token], tagged[token]),)
+        else:
+            (left, one), (right, two) = stack.pop(), stack.pop()
+            forest, product = left + right, one * two
+            if found is not None and found.split is not None:
+                product *= found.split
+        if is_dummy(label):
+            stack.append((forest, product))
+        else:
+            stack.append(((_phrase(label, forest, found, product),), 1.0))
+    trees = stack[0][0]
+    if len(trees) != 1:
+        raise TreeShapeError(
+            f"the whole sentence carries the dummy label {derivation.labels[0]!r}",
+            hint="mask the dummy label at the root",
+        )
+    if root is None:
+        return trees[0]
+    top = trees[0].evidence
+    if top is not None:
+        top = Evidence(log_prob=top.log_prob, split_log_prob=top.split_log_prob)
+    return Tree(root, trees, None, top)
 
 
 def _phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, product: float) -> Tree:
@@ -244,87 +262,56 @@ def _phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, produc
     return tree
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiscourseTask:
-    """Discourse: a span is split or left whole (a stop); every split has a label.
+def _derive_discourse(tree: DiscourseTree) -> Derivation:
+    """The decisions of a tree, binarised first if it is not binary."""
+    check_type(tree, DiscourseTree, "a DiscourseTree")
+    binary = tree if tree.is_binary else tree.binarise()
+    splits, labels = [], []
+    rows = binary.spans()
+    for index, (span, node) in enumerate(rows):
+        if node.children:
+            splits.append(Split(span.left, rows[index + 1][0].right, span.right))
+            labels.append(f"{node.relation}_{node.nuclearity}")
+        elif span.width > 1:
+            splits.append(Split(span.left, span.right, span.right))
+    length = rows[0][0].right
+    return Derivation(length=length, splits=tuple(splits), labels=tuple(labels))
 
-    One-token spans are EDUs by themselves and are never visited.
 
-    >>> edus = [Edu("a b c", Span(0, 3)), Edu("d", Span(3, 4))]
-    >>> tree = DiscourseTree.join([DiscourseTree.leaf(edu) for edu in edus], "NS", "cause")
-    >>> derivation = DISCOURSE.derive(tree)
-    >>> print(*derivation.splits, derivation.labels)
-    (0,4)→3 (0,3)→3 ('cause_NS',)
-    >>> DISCOURSE.build(derivation, "a b c d".split()) == tree
-    True
+def _build_discourse(
+    derivation: Derivation,
+    words: Sequence[str],
+    edus: Sequence[Edu] | None = None,
+    *,
+    evidence: Mapping[Span, Evidence] | None = None,
+) -> DiscourseTree:
+    """The binary tree that the decisions make.
+
+    An EDU's text is its words joined by spaces, unless the EDUs are given.
+    `evidence` is what a model thought of the tree's spans.
     """
-
-    order: Order = "depth-first"
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return "discourse"
-
-    def legal(self, span: Span) -> range:
-        """The boundaries inside the span, and its right end: the stop."""
-        return range(span.left + 1, span.right + 1)
-
-    def labelled(self, length: int, splits: Sequence[Split]) -> list[Split]:
-        """The splits that are not stops, in preorder."""
-        rows = _walk(length, splits, stops=True)
-        return [split for _, split in rows if split is not None]
-
-    def derive(self, tree: DiscourseTree) -> Derivation:
-        """The decisions of a tree, binarised first if it is not binary."""
-        check_type(tree, DiscourseTree, "a DiscourseTree")
-        binary = tree if tree.is_binary else tree.binarise()
-        splits, labels = [], []
-        rows = binary.spans()
-        for index, (span, node) in enumerate(rows):
-            if node.children:
-                splits.append(Split(span.left, rows[index + 1][0].right, span.right))
-                labels.append(f"{node.relation}_{node.nuclearity}")
-            elif span.width > 1:
-                splits.append(Split(span.left, span.right, span.right))
-        length = rows[0][0].right
-        return Derivation(length=length, splits=tuple(splits), labels=tuple(labels))
-
-    def build(
-        self,
-        derivation: Derivation,
-        words: Sequence[str],
-        edus: Sequence[Edu] | None = None,
-        *,
-        evidence: Mapping[Span, Evidence] | None = None,
-    ) -> DiscourseTree:
-        """The binary tree that the decisions make.
-
-        An EDU's text is its words joined by spaces, unless the EDUs are given.
-        `evidence` is what a model thought of the tree's spans.
-        """
-        rows = _walk(derivation.length, derivation.splits, stops=True)
-        inner = [split for _, split in rows if split is not None]
-        if len(words) != derivation.length:
-            raise TreeShapeError(f"{derivation.length} tokens expected, {len(words)} words found")
-        if len(derivation.labels) != len(inner):
-            raise TreeShapeError(
-                f"{len(inner)} labels expected (one a split), {len(derivation.labels)} found"
-            )
-        known = {edu.span: edu for edu in edus or ()}
-        thought = evidence or {}
-        labels = dict(zip(inner, derivation.labels, strict=True))
-        stack: list[DiscourseTree] = []
-        for span, split in reversed(rows):
-            if split is None:
-                edu = known.get(span) or Edu(" ".join(words[span.left : span.right]), span)
-                tree = DiscourseTree.leaf(edu)
-            else:
-                relation, nuclearity = split_relation(labels[split])
-                tree = DiscourseTree.join([stack.pop(), stack.pop()], nuclearity, relation)
-            tree.evidence = thought.get(span)
-            stack.append(tree)
-        return stack[0]
+    rows = _walk(derivation.length, derivation.splits, stops=True)
+    inner = [split for _, split in rows if split is not None]
+    if len(words) != derivation.length:
+        raise TreeShapeError(f"{derivation.length} tokens expected, {len(words)} words found")
+    if len(derivation.labels) != len(inner):
+        raise TreeShapeError(
+            f"{len(inner)} labels expected (one a split), {len(derivation.labels)} found"
+        )
+    known = {edu.span: edu for edu in edus or ()}
+    thought = evidence or {}
+    labels = dict(zip(inner, derivation.labels, strict=True))
+    stack: list[DiscourseTree] = []
+    for span, split in reversed(rows):
+        if split is None:
+            edu = known.get(span) or Edu(" ".join(words[span.left : span.right]), span)
+            tree = DiscourseTree.leaf(edu)
+        else:
+            relation, nuclearity = split_relation(labels[split])
+            tree = DiscourseTree.join([stack.pop(), stack.pop()], nuclearity, relation)
+        tree.evidence = thought.get(span)
+        stack.append(tree)
+    return stack[0]
 
 
 def split_relation(label: str) -> tuple[str, str]:
@@ -342,8 +329,81 @@ def split_relation(label: str) -> tuple[str, str]:
     return relation, nuclearity
 
 
-SYNTAX = SyntaxTask()
-"""Syntactic constituency with the default binarisation."""
+@lru_cache(maxsize=16)
+def _syntax(branching: Branching, dummy: Dummy) -> Task[Tree]:
+    return Task(
+        name="syntax",
+        labels="spans",
+        derive=partial(_derive_syntax, branching=branching, dummy=dummy),
+        build=_build_syntax,
+        score=_score_syntax,
+        main="f1",
+        metrics=("collins", "spmrl"),
+        tags=Tree.tags,
+    )
 
-DISCOURSE = DiscourseTask()
-"""Sentence-level RST discourse."""
+
+def _score_syntax(
+    gold: Sequence[Tree], predicted: Sequence[Tree | None], metric: str
+) -> dict[str, float]:
+    from cleft.metrics.evalb import score_syntax
+    from cleft.metrics.prm import parameters
+
+    found = score_syntax(gold, predicted, parameters(metric))
+    return {
+        "f1": found.f1,
+        "precision": found.precision,
+        "recall": found.recall,
+        "complete": found.complete,
+        "errors": float(found.errors + found.skipped),
+    }
+
+
+def _score_discourse(
+    gold: Sequence[DiscourseTree], predicted: Sequence[DiscourseTree | None], metric: str
+) -> dict[str, float]:
+    from cleft.metrics.parseval import MEASURES, score_discourse
+
+    found = score_discourse(gold, predicted)
+    return {name: getattr(found, name).f1 for name in MEASURES}
+
+
+SYNTAX: Task[Tree] = _syntax("right", "one")
+"""Syntactic constituency: every span of two or more tokens is split, every span has a label.
+
+>>> tree = Tree.from_brackets(
+...     "(S (NP (PRP She)) (VP (VBZ enjoys) (S (VP (VBG playing) (NP (NN tennis))))) (. .))")
+>>> derivation = SYNTAX.derive(tree)
+>>> print(*derivation.splits)
+(0,5)→1 (1,5)→4 (1,4)→2 (2,4)→3
+>>> list(zip(SYNTAX.labelled(5, derivation.splits), derivation.labels))[4]
+(Span(left=1, right=2), '∅')
+>>> SYNTAX.build(derivation, tree.words(), tree.tags()) == tree
+True
+"""
+
+DISCOURSE: Task[DiscourseTree] = Task(
+    name="discourse",
+    labels="splits",
+    derive=_derive_discourse,
+    build=_build_discourse,
+    score=_score_discourse,
+    main="relation",
+    metrics=("parseval",),
+    stops=True,
+)
+"""Sentence-level RST discourse: a span is split or left whole, every split has a label.
+
+One-token spans are EDUs by themselves and are never visited.
+
+>>> edus = [Edu("a b c", Span(0, 3)), Edu("d", Span(3, 4))]
+>>> tree = DiscourseTree.join([DiscourseTree.leaf(edu) for edu in edus], "NS", "cause")
+>>> derivation = DISCOURSE.derive(tree)
+>>> print(*derivation.splits, derivation.labels)
+(0,4)→3 (0,3)→3 ('cause_NS',)
+>>> DISCOURSE.build(derivation, "a b c d".split()) == tree
+True
+"""
+
+register("syntax", _syntax)
+register("discourse", lambda branching, dummy: DISCOURSE)

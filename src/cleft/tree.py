@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from cleft.errors import TreeShapeError
-from cleft.evidence import Evidence, Judged, Thoughts
+from cleft.evidence import Evidence, EvidenceTable, ScoredNode
 from cleft.span import Span
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ JOIN = "+"
 ESCAPE = "\\"
 
 
-class Tree(Judged):
+class Tree(ScoredNode):
     """A node of a constituency tree, and so the tree below it.
 
     >>> tree = Tree("S", [Tree("NP", [Tree("PRP", word="She")]), Tree("VBD", word="slept")])
@@ -63,13 +63,13 @@ class Tree(Judged):
     [(0, 2, 'S'), (0, 1, 'NP')]
     """
 
-    __slots__ = ("_number", "_thought", "children", "label", "word")
+    __slots__ = ("_number", "_table", "children", "label", "word")
 
     label: str
     children: tuple[Tree, ...]
     word: str | None
-    _thought: Evidence | Thoughts | None  # the node's own, or all nodes' until it is asked for
-    _number: int  # the node's in `Thoughts`
+    _table: Evidence | EvidenceTable | None  # the node's own, or all nodes' until it is asked for
+    _number: int  # the node's in `EvidenceTable`
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Tree(Judged):
         self.label = label
         self.children = children if type(children) is tuple else tuple(children)
         self.word = word
-        self._thought = evidence
+        self._table = evidence
         self._number = 0
         if (word is None) is not bool(self.children):
             raise TreeShapeError(
@@ -104,14 +104,14 @@ class Tree(Judged):
     @property
     def evidence(self) -> Evidence | None:
         """What a model thought of this node, where one made it."""
-        thought = self._thought
-        if thought is not None and not isinstance(thought, Evidence):
-            thought = self._thought = thought.of(self._number)
-        return thought
+        found = self._table
+        if found is not None and not isinstance(found, Evidence):
+            found = self._table = found.of(self._number)
+        return found
 
     @evidence.setter
     def evidence(self, evidence: Evidence | None) -> None:
-        self._thought = evidence
+        self._table = evidence
 
     @property
     def is_preterminal(self) -> bool:
@@ -214,11 +214,11 @@ class Tree(Judged):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Flat, so that a deep tree crosses to another process without recursion.
-        rows = [(n.label, n.word, len(n.children), n._thought, n._number) for n in self.preorder()]
+        rows = [(n.label, n.word, len(n.children), n._table, n._number) for n in self.preorder()]
         return _from_rows, (rows,)
 
 
-_Row = tuple[str, str | None, int, Evidence | Thoughts | None, int]
+_Row = tuple[str, str | None, int, Evidence | EvidenceTable | None, int]
 
 
 def _from_rows(rows: list[_Row]) -> Tree:
@@ -227,7 +227,7 @@ def _from_rows(rows: list[_Row]) -> Tree:
         children = tuple(stack[: -count - 1 : -1]) if count else ()
         del stack[len(stack) - count :]
         tree = Tree(label, children, word)
-        tree._thought, tree._number = thought, number
+        tree._table, tree._number = thought, number
         stack.append(tree)
     return stack[0]
 

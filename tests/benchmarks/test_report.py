@@ -1,25 +1,12 @@
 """The tables that pages quote are those of the committed results."""
 
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+import report
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS = ROOT / "benchmarks"
-
-
-@pytest.fixture(scope="module")
-def report() -> ModuleType:
-    """benchmarks/report.py, which is a script beside its modules."""
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        import report
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-    return report
 
 
 def result(sentences: int, seconds: float, memory: float) -> dict[str, float]:
@@ -72,7 +59,7 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_headline_has_ours_first_and_ratios_to_the_baseline(report):
+def test_the_headline_has_ours_first_and_ratios_to_the_baseline():
     lines = report.speed_table(SPEED).splitlines()
     assert lines[2] == "| cleft, lstm | 85.00 | 100 | 20.0 | 5.00 | 8.00 | – | 200 |"
     assert lines[3] == "| SuPar 1.1.4 (CRF) | – | 5.00 | – | – | – | – | 500 |"
@@ -80,18 +67,18 @@ def test_the_headline_has_ours_first_and_ratios_to_the_baseline(report):
     assert "load average 0.1 to 2.0" in lines[-1]
 
 
-def test_what_a_parser_cannot_do_is_told_below_the_table(report):
+def test_what_a_parser_cannot_do_is_told_below_the_table():
     text = report.lengths_table(SPEED)
     assert "| cleft, lstm | 0.500 | 0.750 |" in text
     assert "| SuPar 1.1.4 (CRF) | 5.00 | – |" in text
     assert text.endswith("- SuPar 1.1.4 (CRF), 40 tokens: ValueError: /")
 
 
-def test_a_section_that_failed_leaves_an_empty_table(report):
+def test_a_section_that_failed_leaves_an_empty_table():
     assert len(report.start_table(SPEED).splitlines()) == 2
 
 
-def test_only_what_is_between_markers_changes(report, results):
+def test_only_what_is_between_markers_changes(results):
     page = "before\n<!-- frontier:begin -->\nold\n<!-- frontier:end -->\nafter\n"
     text = report.filled(page, results)
     assert text.startswith("before\n<!-- frontier:begin -->\n![")
@@ -100,37 +87,37 @@ def test_only_what_is_between_markers_changes(report, results):
     assert report.filled(text, results) == text
 
 
-def test_a_table_without_results_says_so(report, tmp_path):
+def test_a_table_without_results_says_so(tmp_path):
     page = "<!-- gemm:begin -->\n<!-- gemm:end -->"
     assert report.filled(page, tmp_path) == (
         "<!-- gemm:begin -->\n*Not measured yet.*\n<!-- gemm:end -->"
     )
 
 
-def test_the_plots_have_a_curve_for_each_parser_and_a_point_for_each_model(report, results):
+def test_the_plots_have_a_curve_for_each_parser_and_a_point_for_each_model(results):
     found = report.drawings(results)
     assert found["lengths.svg"].count("<polyline") == 2
     assert found["lengths-batched.svg"].count("<polyline") == 1
     assert found["frontier.svg"].count("<circle") == 1
 
 
-def test_the_pages_hold_what_the_committed_results_make(report):
+def test_the_pages_hold_what_the_committed_results_make():
     for page in report.PAGES:
         text = page.read_text(encoding="utf-8")
         assert report.filled(text) == text, f"{page.name}: run python benchmarks/report.py"
 
 
-def test_the_front_page_has_the_speed_table_just_when_there_are_results(report):
+def test_the_front_page_has_the_speed_table_just_when_there_are_results():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert ("<!-- speed:begin -->" in text) == (report.RESULTS / "speed.json").exists()
 
 
-def test_the_committed_plots_are_those_of_the_results(report):
+def test_the_committed_plots_are_those_of_the_results():
     for name, svg in report.drawings().items():
         assert (report.RESULTS / name).read_text(encoding="utf-8") == svg
 
 
-def test_start_up_is_told_against_the_fastest_peer(report):
+def test_start_up_is_told_against_the_fastest_peer():
     each = {"import_seconds": 0.1, "load_seconds": 0.1, "memory_mb": 50.0}
     results = {
         "python": {"seconds": 0.02},
@@ -145,7 +132,7 @@ def test_start_up_is_told_against_the_fastest_peer(report):
     assert lines[-1].startswith("| Stanza 1.15.0, random weights | 5.00 |")
 
 
-def test_products_are_one_line_a_shape_library_and_number_of_threads(report):
+def test_products_are_one_line_a_shape_library_and_number_of_threads():
     shape = {"threads": 1, "inputs": 8, "outputs": 9}
     gemm = [
         {**shape, "rows": 1, "onnxruntime": 2.0, "numpy": 3.0},
@@ -156,7 +143,7 @@ def test_products_are_one_line_a_shape_library_and_number_of_threads(report):
     assert lines[2] == "| 8 → 9 | ONNX Runtime | 1 | 2.00 | 80.0 |"
 
 
-def test_shares_and_sizes_have_a_line_for_each_part(report):
+def test_shares_and_sizes_have_a_line_for_each_part():
     part = {"share": 52.9, "us_per_token": 209.4, "gflops": 69.8}
     shares = {"shares": {"lstm": {"greedy": {"parts": {"encoder": part}}}}}
     assert "| lstm | greedy | encoder | 52.9 % | 209 | 69.8 |" in report.shares_table(shares)

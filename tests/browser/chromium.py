@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def executable() -> str | None:
 def launched() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=list(FLAGS))
+    # It writes into its home whatever its profile; that of the tests stays empty.
+    with TemporaryDirectory(prefix="cleft-chromium-") as home, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable(), args=list(FLAGS), env={**os.environ, "HOME": home}
+        )
         try:
             yield browser
         finally:

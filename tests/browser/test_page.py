@@ -188,7 +188,7 @@ def test_replay_goes_by_keys_and_by_itself(actor: Actor) -> None:
     expect(actor.focused).to_have_text("Replay")
 
 
-def test_a_click_on_a_node_shows_what_the_model_thought(actor: Actor) -> None:
+def test_a_click_on_a_node_shows_what_the_model_table(actor: Actor) -> None:
     actor.type()
     tree = actor.trees("syntax")[0]
     at = next(at for at, (_, left, right) in enumerate(tree["nodes"]) if (left, right) != (0, 7))

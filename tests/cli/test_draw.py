@@ -66,11 +66,24 @@ def test_all_trees_are_written_on_one_page(trees: Path, tmp_path: Path) -> None:
     assert "<title>trees.mrg</title>" in page
 
 
+def test_the_trees_of_a_record_stand_under_its_text(tmp_path: Path) -> None:
+    path, target = tmp_path / "trees.jsonl", tmp_path / "out.html"
+    path.write_text(
+        '{"cleft": 1, "tokens": ["Go", "!"], "text": "Go!", '
+        '"syntax": {"tags": ["VB", "."], "nodes": [["S", 0, 2]]}, '
+        '"discourse": {"edus": [[0, 2]], "texts": ["Go!"], "nodes": []}}\n'
+    )
+    run(str(path), "-o", str(target))
+    page = target.read_text(encoding="utf-8")
+    assert page.count("<figure") == 2
+    assert page.count("<h2>") == page.count('<h2><b>1</b><span dir="auto">Go!</span></h2>') == 1
+
+
 def test_discourse_files_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "notes.rs3"
     path.write_text(RS3)
     run(str(path))
-    assert "○ cause: Since it rained," in capsys.readouterr().out
+    assert "○ cause 1: Since it rained," in capsys.readouterr().out
 
 
 def test_two_files_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,6 +121,7 @@ def test_records_without_a_tree_are_named(
         (["--diff", "a.mrg"], "expected two files, gold and predicted, found 1"),
         (["a.mrg", "--number", "0"], "counted from 1"),
         (["a.mrg", "-o", "tree.png"], "the ending '.png' tells no drawing"),
+        (["a.mrg", "--theme", "dark"], "--theme is for SVG and HTML"),
     ],
 )
 def test_wrong_use_is_told(words: list[str], message: str) -> None:

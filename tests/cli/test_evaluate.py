@@ -73,9 +73,9 @@ def test_json_has_the_promised_keys(run, gold, predicted):
     assert {
         key: data[key] for key in ("recall", "precision", "f1", "complete", "errors", "skipped")
     } == {
-        "recall": 100 * 8 / 9,
-        "precision": 100 * 8 / 9,
-        "f1": pytest.approx(100 * 8 / 9),
+        "recall": 100 * 6 / 7,
+        "precision": 100 * 6 / 7,
+        "f1": pytest.approx(100 * 6 / 7),
         "complete": 50.0,
         "errors": 0,
         "skipped": 1,
@@ -88,7 +88,7 @@ def test_json_has_the_promised_keys(run, gold, predicted):
 def test_evalb_s_layout_is_printed(run, gold, predicted, tmp_path):
     prm = tmp_path / "x.prm"
     prm.write_text("DELETE_LABEL .\nSPEED 3\nCUTOFF_LEN 3\n")
-    code, out, err = run(gold, predicted, "--prm", prm, "--evalb")
+    code, out, err = run(gold, predicted, "--prm", prm, "--evalb", "--clean", "none")
     lines = out.splitlines()
     assert code == 0
     assert (
@@ -105,8 +105,45 @@ def test_the_default_is_a_table_with_errors_and_skipped_sentences(run, gold, pre
     code, out, _ = run(gold, predicted)
     assert code == 0
     assert out.startswith("Syntax (EVALB): 3 sentences, 2 scored, 0 errors, 1 skipped\n")
-    assert ["F1", "88.89", "88.89"] in rows(out)
+    assert ["F1", "85.71", "85.71"] in rows(out)
     assert "  sentence 3: no predicted words\n" in out
+
+
+TREEBANK = [
+    "( (S (NP-SBJ (DT the) (NN cat)) (VP|x (VBD slept) (NP (-NONE- *T*-1))) (. .)))",
+    "( (NP (-NONE- 0)))",
+    "( (S=2 (NP (PRP it)) (VP (VBD rained)) (. .))) ( (NP (NN rain)))",
+]
+PLAIN = [
+    "(S (NP (DT the) (NN cat)) (VP (VBD slept)) (. .))",
+    "(())",
+    "(S (NP (PRP it)) (VP (VBD rained)) (. .)) (NP (NN rain))",
+]
+
+
+def test_all_sides_are_cleaned_and_the_output_says_so(run, tmp_path):
+    gold, plain = tmp_path / "gold.mrg", tmp_path / "plain.mrg"
+    gold.write_text("\n".join(TREEBANK) + "\n")
+    plain.write_text("\n".join(PLAIN) + "\n")
+    said = "all trees cleaned by 'ptb'; --clean none scores them as they stand"
+    for one, two in ((gold, plain), (plain, gold), (gold, gold)):
+        code, out, _ = run(one, two, "--against", plain)
+        assert (code, said in out.splitlines()) == (0, True)
+        data = json.loads(run(one, two, "--json", "--against", gold)[1])
+        found = (data["clean"], data["f1"], data["errors"], data["against"]["f1"])
+        assert found == ("ptb", 100, 0, 100)
+    assert json.loads(run(gold, plain, "--json")[1])["sentences"] == 2  # none of nothing
+    _, out, err = run(gold, plain, "--evalb")
+    assert (said in out, err) == (False, f"cleft: {said}\n")
+
+
+def test_trees_are_left_as_they_stand_if_that_is_asked_for(run, tmp_path):
+    gold, plain = tmp_path / "gold.mrg", tmp_path / "plain.mrg"
+    gold.write_text("\n".join(TREEBANK) + "\n")
+    plain.write_text("\n".join(PLAIN) + "\n")
+    data = json.loads(run(gold, plain, "--json", "--clean", "none")[1])
+    assert (data["clean"], data["gold"], data["predicted"]) == ("none", 10, 7)
+    assert "cleaned" not in run(gold, plain, "--clean", "none")[1]
 
 
 def test_breakdowns_in_a_table_and_in_json(run, gold, predicted):
@@ -114,7 +151,7 @@ def test_breakdowns_in_a_table_and_in_json(run, gold, predicted):
     _, out, _ = run(gold, predicted, *options)
     assert ["ADVP", "1", "1", "1", "100.00", "100.00", "100.00"] in rows(out)
     assert ["VP", "X", "1"] in rows(out)
-    assert ["1-10", "3", "2", "88.89", "88.89", "88.89", "50.00"] in rows(out)
+    assert ["1-10", "3", "2", "85.71", "85.71", "85.71", "50.00"] in rows(out)
     data = json.loads(run(gold, predicted, "--json", *options)[1])
     assert data["by_label"]["VP"]["recall"] == 50
     assert data["by_length"]["1-10"]["skipped"] == 1
@@ -168,12 +205,12 @@ def test_two_predictions_are_compared(run, gold, predicted):
     code, out, _ = run(gold, predicted, "--against", gold, "--bootstrap", 50)
     assert code == 0
     assert f"Against {gold}:" in out
-    assert any(row[:4] == ["F1", "88.89", "100.00", "+11.11"] for row in rows(out))
+    assert any(row[:4] == ["F1", "85.71", "100.00", "+14.29"] for row in rows(out))
     assert "95 % interval" in out
     data = json.loads(run(gold, predicted, "--against", gold, "--json", "--bootstrap", 50)[1])
     assert data["against"]["f1"] == 100
     comparison = data["against"]["comparison"]["f1"]
-    assert comparison["difference"] == pytest.approx(100 / 9)
+    assert comparison["difference"] == pytest.approx(100 / 7)
     assert data["interval"]["f1"][0] <= data["f1"] <= data["interval"]["f1"][1]
     assert 0 < comparison["p_value"] <= 1
 
@@ -295,6 +332,8 @@ def test_trees_of_many_lines_are_paired_with_trees_of_one(run, gold, tmp_path):
         (["gold.mrg", "gold.mrg", "--metric", "rst"], "--metric is for discourse"),
         (["gold.mrg", "gold.mrg", "--task", "discourse"], "it has no discourse trees"),
         (["gold.mrg", "gold.mrg", "--bootstrap", "0"], "--bootstrap 0"),
+        (["gold.mrg", "gold.mrg", "--seed", "3"], "--seed is for resampling"),
+        (["x.dis", "x.dis", "--relations", "fine"], "--relations is for JSON Lines"),
         (["gold.mrg", "gold.mrg", "--evalb", "--bootstrap", "9"], "no place for --bootstrap"),
         (["gold.mrg", "gold.mrg", "--evalb", "--by-label"], "no place for --by-label"),
         (["both.jsonl", "both.jsonl", "--metric", "rst"], "and syntax is scored; add --task"),
@@ -332,10 +371,9 @@ def test_layouts_exclude_each_other(run, gold, capsys):
 @pytest.mark.parametrize("name", ["collins", "new", "spmrl"])
 def test_the_reference_sets_come_out_character_for_character(run, shared, name):
     folder = shared / "reference" / "evalb" / name
-    code, out, _ = run(
-        folder / "gold.mrg", folder / "pred.mrg", "--prm", folder / "params.prm", "--evalb"
-    )
-    assert code == 0
+    files = (folder / "gold.mrg", folder / "pred.mrg", "--prm", folder / "params.prm")
+    code, out, err = run(*files, "--evalb", "--clean", "none")
+    assert (code, "cleaned" in err) == (0, False)
     assert out == (folder / "expected.txt").read_text("utf-8")
 
 

@@ -153,6 +153,37 @@ def test_a_file_is_compared_with_a_model(run, gold, tmp_path):
     assert data["against"]["comparison"]["f1"]["difference"] == pytest.approx(100 - data["f1"])
 
 
+def test_two_models_are_compared(run, gold, discourse, tmp_path, monkeypatch):
+    one, two = model("lstm"), model("words")
+    for path, key, value in ((gold, "f1", "f1"), (discourse, "span", "span")):
+        alone = [json.loads(run("--model", each, path, "--json")[1]) for each in (one, two)]
+        code, out, err = run("--model", one, path, "--against", two, "--json", "--beam", 1)
+        found = json.loads(out)
+        assert (code, err) == (0, "")
+        assert found["model"] == alone[0]["model"]
+        assert found["against"]["model"] == alone[1]["model"]
+        assert [found[key], found["against"][key]] == [each[key] for each in alone]
+        difference = found["against"]["comparison"][value]["difference"]
+        assert difference == pytest.approx(alone[1][key] - alone[0][key])
+    out = run("--model", one, gold, "--against", two)[1]
+    assert f"Against {two}:" in out
+    assert [line for line in out.splitlines() if line.startswith("Parsed by")] == [
+        f"Parsed by the model {each}, beam 1" for each in (one, two)
+    ]
+
+
+def test_a_file_is_compared_with_a_model_by_its_name(run, gold, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = json.loads(run(gold, gold, "--against", "en-fast", "--json")[1])
+    assert (data["f1"], data["against"]["model"]["name"]) == (100, "en-fast")
+    Path("en-fast").write_text(TREEBANK)  # a file is what is meant where it is
+    assert (
+        "model" not in json.loads(run(gold, gold, "--against", "en-fast", "--json")[1])["against"]
+    )
+    code, _, err = run("--model", model("lstm"), gold, "--against", "nothing")
+    assert (code, "cleft: nothing: no such file" in err) == (2, True)
+
+
 def test_gold_may_be_left_as_it_is(run, tmp_path):
     path = tmp_path / "rooted.mrg"
     path.write_text("( (NP (NN heron)))\n")

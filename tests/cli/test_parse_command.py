@@ -105,6 +105,101 @@ def test_every_kind_of_input_is_read(parse, tmp_path):
     assert (code, "cannot be conllu" in err) == (2, True)
 
 
+TREES = """\
+( (S
+    (NP-SBJ (NN Rain))
+    (VP (VBD fell) (NP (-NONE- *T*-1))) (, ,)))
+( (NP (-NONE- 0)))
+(())
+(TOP (NP (NN rain)))
+"""
+NOT_TEXT = {
+    "trees.mrg": (TREES, "trees in brackets; --input brackets parses their words again"),
+    "parsed.txt": (f"\n(())\n{TREES}", "trees in brackets"),
+    "one.txt": ("(NP\n(DT the) (NN heron))", "trees in brackets"),
+    "x.rs3": ("<rst>\n<header/></rst>", "XML; 'cleft draw' and 'cleft convert' read"),
+    "x.xml": ("<?xml version='1.0'?>", "XML"),
+    "x.dis": ("( Root (span 1 2)\n  ( Nucleus (leaf 1)", "discourse trees"),
+    "x.json": ('{\n  "tokens": []}', "JSON; --input jsonl reads JSON Lines with tokens"),
+    "y.json": ('["Rain", "fell"]\n', "JSON"),
+    "x.tsv": ("1\tRain\train\tNOUN\tNN\t_\t0\troot\t_\t_\n", "a table of words"),
+    "y.tsv": ("# sent_id = 1\n1\tRain", "a table of words; --input conllu reads CoNLL-U"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_TEXT)
+def test_trees_are_not_read_as_text(parse, monkeypatch, name):
+    text, told = NOT_TEXT[name]
+    Path(name).write_text(text)
+    ways = {name: ["notes.txt", name], "text": [text], "standard input": ["-"]}
+    for source, arguments in ways.items():
+        if source == "text" and len(text.split()) == 1:
+            continue
+        with open(name) as stream:
+            monkeypatch.setattr(sys, "stdin", stream)
+            code, out, err = parse(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"cleft: {source}: expected text, found {told}")
+        assert "--input text reads it as text all the same" in err
+
+
+def test_trees_are_read_as_text_if_that_is_asked_for(parse, path, capsys):
+    Path("trees.mrg").write_text(TREES)
+    assert main(["segment", "--model", path, "trees.mrg"]) == 2
+    assert "expected text, found trees in brackets" in capsys.readouterr().err
+    for arguments in (["trees.mrg", "--input", "text"], ["--text", TREES]):
+        code, out, _ = parse(*arguments, "--format", "jsonl", "--task", "syntax")
+        assert (code, records(out)[0]["tokens"][:3]) == (0, ["(", "(", "S"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(Reuters) - Rain fell.",
+        "(Note (see below) that it rained.)",
+        "(a) first (b) second",
+        "[1] Rain fell.",
+        "[Rain] fell",
+        "{sic} Rain",
+        "(",
+        "1. Rain fell.",
+        "# Rain",
+        "<Rain> fell",
+        "12\tRain",
+    ],
+)
+def test_text_that_begins_oddly_is_still_text(parse, text):
+    Path("odd.txt").write_text(f"\n\n{text}\n")
+    code, out, err = parse("odd.txt", "--format", "jsonl", "--task", "discourse")
+    assert (code, err) == (0, "")
+    found = records(out)
+    assert "".join(row["text"] for row in found).split() == text.split()
+    assert found[0]["start"] == 2
+
+
+def test_the_words_of_trees_are_parsed_again(parse, path):
+    Path("trees.mrg").write_text(TREES)
+    brackets = ("--input", "brackets", "--format", "jsonl")
+    code, out, err = parse("trees.mrg", *brackets)
+    assert (code, err.startswith("cleft: 2 of 4 sentences")) == (1, True)
+    assert "trees.mrg: sentence 2: there are no tokens" in err
+    found = records(out)
+    assert [row["tokens"] for row in found] == [["Rain", "fell", ","], [], [], ["rain"]]
+    assert found[0]["text"] == "Rain fell ,"
+    kept = records(parse("trees.mrg", *brackets, "--keep-tags")[1])
+    assert kept[0]["syntax"]["tags"] == ["NN", "VBD", ","]
+    [row] = load(path).parse_tokens([["Rain", "fell", ","]])
+    assert found[0]["syntax"]["tags"] == row.syntax.tags()
+    raw = records(parse("trees.mrg", *brackets, "--clean", "none")[1])
+    assert [len(row["tokens"]) for row in raw] == [4, 1, 0, 1]
+    code, out, _ = parse("(NP (NN rain))", "--input", "brackets", "--format", "brackets")
+    assert (code, out.count("rain")) == (0, 1)
+    Path("more").mkdir()
+    Path("more/trees.ptb").write_text(TREES)
+    code, _, _ = parse("more", "--input", "brackets", "--format", "brackets", "-o", "out/")
+    assert (code, Path("out/trees.mrg").read_text().count("(())")) == (1, 2)
+
+
 def test_offsets_of_a_file_are_those_of_the_file(parse):
     for row in records(parse("notes.txt", "--format", "jsonl")[1]):
         assert NOTES[row["start"] :].startswith(row["text"])
@@ -226,10 +321,26 @@ def test_discourse_formats_have_a_tree_a_sentence_and_the_command_says_so(parse,
     assert "a sentence" in err
     found = read(f"notes.{form}").trees
     trees = [s.discourse for s in load(path).parse(NOTES)]
-    assert [[e.span.width for e in tree.edus] for tree in found] == [
-        [e.span.width for e in tree.edus] for tree in trees
+    assert [[e.text for e in tree.edus] for tree in found] == [
+        [e.text for e in tree.edus] for tree in trees
     ]
     assert [tree.relation for tree in found] == [tree.relation for tree in trees]
+
+
+@pytest.mark.parametrize("form", ["dis", "rs3"])
+def test_the_text_of_edus_is_that_of_the_source(parse, form):
+    """Tokens would stand apart: year , its."""
+    edus = ["Last year,", "its herons weren't there."]
+    code, out, err = parse("--text", "\n".join(edus), "--edus", "--format", form)
+    assert (code, "not kept" in err) == (0, False)
+    texts = re.findall(r"_!(.*?)_!|<segment[^>]*>(.*?)</segment>", out)
+    assert [one or two for one, two in texts] == edus
+
+
+def test_a_page_says_why_a_sentence_has_no_tree(parse):
+    Path("lines.txt").write_text("Rain fell.\n\n")
+    code, out, _ = parse("lines.txt", "--input", "lines", "--format", "html")
+    assert (code, "<p>no tree: line 2: there are no tokens" in out) == (1, True)
 
 
 def test_characters_that_a_format_cannot_hold_are_told(parse):
@@ -263,6 +374,12 @@ def test_a_page_has_all_trees(parse):
     code, _, _ = parse("notes.txt", "--format", "html", "-o", "page.html")
     page = Path("page.html").read_text()
     assert (code, page.count("<figure")) == (0, 6)
+    headings = re.findall(r"<h2><b>(\d)</b><span[^>]*>(.*?)</span></h2>", page)
+    assert headings == [
+        ("1", "Rain fell, so she left."),
+        ("2", "The heron waits."),
+        ("3", "So (naïve)?"),
+    ]
     parse("notes.txt", "--format", "html", "-o", "pages/")
     assert Path("pages/notes.html").read_text() == page
 
@@ -297,6 +414,16 @@ def test_given_edus_are_kept(parse):
         (["--format", "rs3", "--n-best", "2"], "holds one tree a sentence"),
         (["--edus", "--task", "syntax"], "--edus is about discourse trees"),
         (["--edus", "--input", "lines"], "--edus cannot be read from lines"),
+        (["--input", "tokens", "--hyphens", "keep"], "--hyphens is for raw text"),
+        (["--input", "brackets", "--language", "en"], "--language is for raw text"),
+        (["--keep-tags"], "--keep-tags is for trees in brackets; give --input brackets"),
+        (["--clean", "ptb"], "--clean is for trees in brackets"),
+        (["--input", "brackets", "--keep-tags", "--task", "discourse"], "--keep-tags is about"),
+        (["--edus", "--input", "brackets"], "--edus cannot be read from brackets"),
+        (["--format", "svg", "-o", "t.png"], "the ending '.png' is not that of svg"),
+        (["--format", "jsonl", "-o", "t.svg"], "name a file that ends in .jsonl"),
+        (["-o", "t.HTML"], "terminal is written, and the ending '.html'"),
+        (["--format", "rs3", "-o", "t.dis"], "'.dis' is not that of rs3"),
         (["--beam", "0"], "beam is 0"),
         (["--jobs", "0"], "jobs is 0"),
         (["--threads", "0"], "threads is 0"),
@@ -308,6 +435,16 @@ def test_wrong_use_is_one_line_and_exit_code_2(parse, arguments, message):
     code, out, err = parse("notes.txt", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [("html", "a.htm"), ("brackets", "a.ptb"), ("jsonl", "a.json"), ("terminal", "a"),
+     ("dis", "a.out")],
+)  # fmt: skip
+def test_endings_that_say_nothing_else_are_taken(parse, form, name):
+    assert parse("notes.txt", "--format", form, "-o", name)[0] == 0
+    assert Path(name).is_file()
 
 
 def test_segment_does_not_overwrite_its_input_either(path, capsys, tmp_path):
@@ -463,4 +600,18 @@ def test_a_bar_counts_long_work_on_a_terminal(monkeypatch, capsys):
     assert list(watched(iter([1, 2, 3]), visible=True)) == [1, 2, 3]
     assert "3 sentences" in capsys.readouterr().err
     assert list(watched(iter([1]), visible=False)) == [1]
+    assert capsys.readouterr().err == ""
+
+
+def test_text_in_another_language_is_told_once_and_parsed(capsys):
+    german = "Der Hund schläft nicht, weil es in der Nacht regnet und die Kinder noch singen."
+    arguments = ["--model", "en-fast", "--format", "brackets", "--task", "syntax"]
+    assert main(["parse", *arguments, german, "--text", german * 8]) == 0
+    found = capsys.readouterr()
+    assert found.err == (
+        "cleft: the text looks like German, but the model was trained on English: "
+        "its trees make no sense\n"
+    )
+    assert found.out.count("Hund") == 9
+    assert main(["parse", *arguments, "The dog does not sleep, because it rains."]) == 0
     assert capsys.readouterr().err == ""

@@ -70,3 +70,10 @@ def test_a_missing_file_is_exit_code_2(segment):
     code, out, err = segment("absent.txt")
     assert (code, out) == (2, "")
     assert err == "cleft: absent.txt: no such file; for text use --text\n"
+
+
+def test_an_ending_that_contradicts_the_format_is_refused(segment):
+    code, out, err = segment("notes.txt", "-o", "edus.jsonl")
+    assert (code, out) == (2, "")
+    assert "text is written, and the ending '.jsonl' is not that of text" in err
+    assert not Path("edus.jsonl").exists()

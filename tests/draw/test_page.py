@@ -4,16 +4,49 @@ import base64
 import hashlib
 import re
 
-from cleft.draw import Options, diff, html, svg
+from cleft.draw import Options, Section, diff, html, svg
 from cleft.draw.reading import passages
 from tests.draw.samples import SHORT, discourse_chain, join, leaves, rain, right_branching
 
 
-def test_each_tree_has_a_figure_with_its_sentence() -> None:
+def headings(page: str) -> list[tuple[str, str]]:
+    """The number and the text of each section."""
+    return re.findall(r'<h2><b>(\d+)</b><span dir="auto">(.*?)</span></h2>', page)
+
+
+def captions(page: str) -> list[str]:
+    return re.findall(r"<figcaption><span>(.*?)</span>", page)
+
+
+def test_each_tree_has_a_figure_under_its_words() -> None:
     page = html([SHORT, rain(), diff(SHORT, SHORT)], Options(title="Goats & rain"))
-    assert page.count("<figure") == 3
     assert "<h1>Goats &amp; rain</h1>" in page
-    assert page.count(">She fed the old goat .</span>") == 2
+    assert headings(page) == [
+        ("1", "She fed the old goat ."),
+        ("2", "Although it rained, the team that had lost played on."),
+        ("3", "She fed the old goat ."),
+    ]
+    assert captions(page) == ["Syntax", "Discourse", "Syntax, gold and predicted"]
+
+
+def test_a_sentence_with_several_trees_stands_once_as_its_text_has_it() -> None:
+    section = Section(trees=[SHORT, SHORT, rain()], text="She fed the\nold goat <&>.")
+    page = html([section, Section(trees=[rain()], text="Rain.")])
+    assert headings(page) == [("1", "She fed the old goat &lt;&amp;&gt;."), ("2", "Rain.")]
+    assert captions(page) == ["Syntax, 1 of 2", "Syntax, 2 of 2", "Discourse", "Discourse"]
+    assert "She fed the old goat ." not in re.sub(r'aria-label="[^"]*"', "", page)
+
+
+def test_a_sentence_without_a_tree_says_why() -> None:
+    page = html(Section(text="So <what>?", note="no tree: it is <empty>"))
+    assert headings(page) == [("1", "So &lt;what&gt;?")]
+    assert "<p>no tree: it is &lt;empty&gt;</p>" in page
+    assert "<figure" not in page
+
+
+def test_one_edu_has_no_reading_view() -> None:
+    (leaf,) = leaves("It rained.")
+    assert '<ol class="cleft-reading"' not in html(leaf)
 
 
 def test_a_page_takes_one_tree_or_many() -> None:

@@ -108,12 +108,12 @@ def test_long_sentences_become_outlines_with_flat_phrases_on_one_line() -> None:
 def test_discourse_is_an_outline_of_nuclei_and_satellites() -> None:
     assert terminal(rain(), 60, False) == textwrap.dedent("""\
         1–4
-        ├─ ○ concession: Although it rained,
+        ├─ ○ concession 1: Although it rained,
         └─ ● 2–4
            ├─ ● same-unit 2–3
-           │  ├─ ● the team
-           │  └─ ○ elaboration: that had lost
-           └─ ● same-unit: played on.""")
+           │  ├─ ● 2: the team
+           │  └─ ○ elaboration 3: that had lost
+           └─ ● same-unit 4: played on.""")
 
 
 def test_deep_trees_slide_behind_a_mark() -> None:
@@ -182,7 +182,7 @@ def test_discourse_differences_are_marked() -> None:
     join = DiscourseTree.join
     other = join([join([a, b], "SN", "concession"), join([c, d], "NN", "joint")], "NN", "list")
     drawn = terminal(diff(rain(), other), 120, False)
-    assert "≠same-unit: played on." in drawn
+    assert "≠same-unit 4: played on." in drawn
     assert "+list 1–2" in drawn and "−● 2–4" in drawn  # noqa: PT018
 
 

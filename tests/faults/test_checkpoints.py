@@ -12,7 +12,7 @@ import torch
 from cleft.errors import InputError, OutputError
 from cleft.nn import checkpoint
 from cleft.nn.checkpoint import load_checkpoint, save_checkpoint
-from cleft.nn.rundir import RunDirectory
+from cleft.nn.train.rundir import RunDirectory
 from tests.faults.commands import forked, hidden, small_files
 
 COUNTERS = {"epoch": 1, "done": 2, "best": {}, "seconds": 0.5, "recipe": {}}
@@ -43,7 +43,7 @@ def killed_at(name: str, folder: Path) -> None:
     [
         ("save_file", 1),  # before a byte is written
         ("os.fsync", 1),  # the tensors are there, but not under their name
-        ("_digest", 1),  # the tensors are whole, nothing says so yet
+        ("files.sha256", 1),  # the tensors are whole, nothing says so yet
         ("write_json", 1),
         ("Path.glob", 2),  # the new one counts, the old one is still there
     ],

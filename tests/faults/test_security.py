@@ -205,7 +205,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_that_lies_is_refused_before_memory_is_taken(name: str, tmp_path: Path) -> None:
-    from cleft.nn.vectors import read_vectors
+    from cleft.nn.train.setup import read_vectors
 
     path = tmp_path / "a.npy"
     path.write_bytes(TABLES[name])

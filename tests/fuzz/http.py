@@ -8,14 +8,11 @@ import time
 from functools import cache
 from typing import Any
 
-import uvicorn
 from hypothesis import strategies as st
 
 from cleft.errors import CleftError
-from cleft.server.app import create_app
-from cleft.server.engines import load_engines
-from cleft.server.protocol import Protocol
-from cleft.server.run import bind
+from cleft.server.batching import load_models
+from cleft.server.run import bind, make_server
 from cleft.server.settings import Settings
 from tests.fuzz.cases import Target, changed, damaged, json_values
 from tests.fuzz.models import original
@@ -34,7 +31,7 @@ BODIES: list[dict[str, Any]] = [
     },
     {"gold": "(S (NN a) (NN b))", "predicted": "(S (NN a) (NN b))"},
 ]
-REFUSALS = {400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 503, 504}
+REFUSALS = {400, 401, 403, 404, 405, 408, 413, 415, 421, 422, 429, 431, 503, 504}
 SHAPE = {"code", "where", "message", "hint"}
 LIMITS = Settings(max_tokens=200, max_body=200_000, max_line=50_000, seconds=20, max_trace=20_000)
 
@@ -46,12 +43,9 @@ class RefusedError(CleftError):
 @cache
 def address() -> tuple[str, int]:
     """Where the server of this process listens; it is started when first asked for."""
-    engines = load_engines([original("lstm")], capacity=LIMITS.queue)
+    models = load_models([original("lstm")], capacity=LIMITS.queue)
     listener = bind("127.0.0.1", 0)
-    config = uvicorn.Config(
-        create_app(engines, LIMITS), http=Protocol, ws="none", log_config=None, access_log=False
-    )
-    server = uvicorn.Server(config)
+    server = make_server(models, LIMITS)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:
@@ -127,13 +121,13 @@ def _valid() -> list[bytes]:
 
 def _wire() -> list[bytes]:
     first = _valid()[0]
-    head = b"POST /v1/parse HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     plain = head + b"Content-Length: %d\r\n\r\n" % len(first) + first
     chunked = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (
         len(first),
         first,
     )
-    return [plain, chunked, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 3]
+    return [plain, chunked, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3]
 
 
 def targets() -> list[Target]:

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 from cleft import files as cleft_files
 from cleft.convert import convert
-from cleft.formats.brackets import read_brackets
+from cleft.formats.brackets import read_brackets, read_by_line
 from cleft.formats.cleaning import cleaning
 from cleft.formats.dis import read_dis
 from cleft.formats.jsonl import read_jsonl
 from cleft.formats.rs3 import read_rs3
 from cleft.formats.rsd import read_rsd
 from cleft.metrics.prm import read_prm
-from cleft.metrics.sources import bracket_entries
 from cleft.relations import load_classes
 from cleft.text.conllu import read_conllu
 from cleft.text.edus import edus_of_fields, edus_of_lines
@@ -170,7 +169,7 @@ def _document(read: Callable[[Path], Any], name: str) -> Callable[[Path], None]:
 
 
 def _entries(path: Path) -> None:
-    bracket_entries(list(cleft_files.lines(path)), "case")
+    read_by_line(path)
 
 
 def _edus(path: Path) -> None:
@@ -195,25 +194,25 @@ def _text(path: Path) -> None:
 
 def with_torch() -> None:
     """Import what takes long to import."""
-    import cleft.nn.recipe
-    import cleft.nn.vectors  # noqa: F401 - only to have it
+    import cleft.nn.train.recipe
+    import cleft.nn.train.setup  # noqa: F401 - only to have it
 
 
 def _recipe(path: Path) -> None:
-    from cleft.nn.recipe import read_recipe
+    from cleft.nn.train.recipe import read_recipe
 
     read_recipe(path)
 
 
 def _vectors(path: Path) -> None:
-    from cleft.nn.vectors import read_vectors
+    from cleft.nn.train.setup import read_vectors
 
     read_vectors(path, 3)
 
 
 def table(case: tuple[str, bytes]) -> None:
     """Word vectors that are no text: a file of this ending beside a list of words."""
-    from cleft.nn.vectors import read_vectors
+    from cleft.nn.train.setup import read_vectors
 
     ending, data = case
     path = folder() / f"vectors.{ending}"

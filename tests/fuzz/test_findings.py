@@ -11,10 +11,10 @@ from cleft.convert import convert
 from cleft.errors import FormatError, InputError, ModelError
 from cleft.formats.jsonl import parse_record
 from cleft.nn.checkpoint import load_model, read_json
-from cleft.nn.vectors import read_vectors
+from cleft.nn.train.setup import read_vectors
 from cleft.runtime.manifest import Manifest, SelfTest
-from cleft.server.asked import Keys
-from cleft.server.refusals import RequestError
+from cleft.server.requests import ParseRequest, check
+from cleft.server.responses import RequestError
 from cleft.text.inputs import read_jsonl_tokens
 
 DEEP = "[" * 900 + "]" * 900
@@ -107,4 +107,4 @@ def test_a_value_too_deep_to_be_shown_is_refused_by_its_type() -> None:
     for _ in range(5000):
         deep = [deep]
     with pytest.raises(RequestError, match=r"body\.beam: expected a whole number .*found list"):
-        Keys({"beam": deep}).number("beam", 1, 64, 1)
+        check({"text": "a", "beam": deep}, ParseRequest)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import MetricError
+from cleft.formats.brackets import read_by_line
 from cleft.metrics.evalb import score_syntax
 from cleft.metrics.evalb_layout import evalb_lines, stopped_lines
 from cleft.metrics.prm import COLLINS, NEW, SPMRL, Parameters, parse_prm, read_prm
-from cleft.metrics.sources import read_bracket_lines
 from cleft.tree import Tree
 from tests.metrics.plain_evalb import plain_score
 
@@ -223,7 +223,7 @@ def test_evalb_gives_up_at_the_second_error_beyond_its_limit():
 @pytest.mark.parametrize("name", ["collins", "new", "spmrl"])
 def test_every_character_is_that_of_the_c_program(shared, name):
     folder = shared / "reference" / "evalb" / name
-    gold, predicted = (read_bracket_lines(folder / f"{side}.mrg") for side in ("gold", "pred"))
+    gold, predicted = (read_by_line(folder / f"{side}.mrg") for side in ("gold", "pred"))
     scores = score_syntax(gold, predicted, read_prm(folder / "params.prm"))
     expected = (folder / "expected.txt").read_text("utf-8")
     assert "\n".join(evalb_lines(scores)) + "\n" == expected

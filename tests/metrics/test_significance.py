@@ -49,9 +49,29 @@ def test_a_clear_gain_is_significant_and_noise_is_not():
     assert gain.difference > 0
     assert gain.interval.low > 0
     assert gain.p_value == 1 / 501
-    assert gain.wins == 1
     noise = compare(rows(1, 0.8), rows(1, 0.8)[::-1], 500)
     assert noise.p_value > 0.05
+
+
+@pytest.mark.parametrize("count", [1, 4, 6, 8, 30, 100])
+@pytest.mark.parametrize("share", [0.71, 0.76, 0.85])
+def test_the_interval_leaves_zero_out_exactly_where_the_p_value_is_small(count, share):
+    for seed in range(20):
+        found = compare(rows(seed, 0.7, count), rows(seed + 1, share, count), 99, seed=seed)
+        assert (found.p_value <= 0.05) == (not found.interval.low <= 0 <= found.interval.high)
+        assert found.interval.low <= found.difference <= found.interval.high
+        assert compare(rows(seed, 0.7, count), rows(seed, 0.7, count), 99).p_value == 1
+
+
+def test_what_chance_makes_of_few_sentences_is_no_gain():
+    """Four gains of four are made by chance in one case of eight."""
+    worse = np.array([[2, 9, 9]] * 4)
+    found = compare(worse, worse + np.array([3, 0, 0]), 2000)
+    assert found.p_value == pytest.approx(1 / 8, abs=0.03)
+    assert found.interval.low <= 0
+    with pytest.raises(UsageError, match="take at least 19"):
+        compare(worse, worse, 18)
+    assert compare(worse, worse, 19).p_value == 1
 
 
 def test_changing_sides_changes_the_sign():

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import CleftError, InputError, MetricError, TreeFormatError
+from cleft.formats.brackets import FOREST, read_by_line
 from cleft.formats.jsonl import Record, format_record
-from cleft.metrics.bracketing import FOREST, Rules, bracketing
+from cleft.metrics.bracketing import Rules, bracketing
 from cleft.metrics.evalb import score_syntax
 from cleft.metrics.prm import COLLINS, Parameters
-from cleft.metrics.sources import Source, pair_up, read_bracket_lines
+from cleft.metrics.sources import Source, pair_up
 from cleft.tree import Tree
 from tests.metrics.test_parseval import GOLD
 
@@ -22,7 +23,7 @@ TWO = Tree.from_brackets("(S (NN rain) (VBD fell))")
 def read(tmp_path, text):
     path = tmp_path / "trees.mrg"
     path.write_text(text)
-    return read_bracket_lines(path)
+    return read_by_line(path)
 
 
 @pytest.mark.parametrize("nothing", ["", "  ", "(())", "()", "( )", "(TOP)", "(TOP ())"])
@@ -66,7 +67,7 @@ def test_any_text_gives_trees_or_cleft_s_own_error(text):
         file.write(text)
         file.flush()
         try:
-            trees = read_bracket_lines(file.name)
+            trees = read_by_line(file.name)
         except CleftError:
             return
     assert score_syntax(trees, trees, Parameters()).errors == 0

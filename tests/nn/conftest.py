@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from cleft.nn.batches import Example
 from cleft.nn.config import NetworkConfig
-from cleft.nn.data import Sentence, make_examples, make_vocabulary, read_sentences
 from cleft.nn.features import Featuriser
 from cleft.nn.network import Network
-from cleft.nn.recipe import DataConfig
 from cleft.nn.scorer import TorchScorer
+from cleft.nn.train.batches import Example
+from cleft.nn.train.data import Sentence, make_examples, make_vocabulary, read_sentences
+from cleft.nn.train.recipe import DataConfig
 from cleft.nn.vocab import Vocabulary
 
 ROOT = Path(__file__).parents[2]

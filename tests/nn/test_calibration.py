@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cleft.nn.calibration import MOST, Seen, calibrate, some
+from cleft.nn.export.int8 import MOST, Seen, calibrate, some
 from tests.runtime.models import sentences, torch_scorer
 
 NAME = "encoder.layer.1.intermediate.dense"

@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import FormatError, InputError
-from cleft.nn.batches import collate, plan, portion, share
 from cleft.nn.config import NetworkConfig
-from cleft.nn.data import make_examples, make_vocabulary, read_sentences, task_of
 from cleft.nn.features import Featuriser
-from cleft.nn.recipe import DataConfig
+from cleft.nn.train.batches import collate, plan, portion, share
+from cleft.nn.train.data import make_examples, make_vocabulary, read_sentences
+from cleft.nn.train.objective import Objective
+from cleft.nn.train.recipe import DataConfig
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
-from cleft.runtime.casing import CASINGS, casing
-from cleft.tasks import DISCOURSE, SyntaxTask
+from cleft.runtime.words import CASINGS, casing
+from cleft.tasks import DISCOURSE
 from tests.nn.conftest import BOTH, DATA, SMALL, invented
 
 
@@ -85,7 +86,7 @@ def test_examples_hold_the_decisions_of_their_trees():
     config = NetworkConfig(**BOTH)
     data = {task: invented(task) for task in config.tasks}
     vocabulary = make_vocabulary(data, config, min_count=1)
-    task = SyntaxTask(branching=config.branching, dummy=config.dummy)
+    task = config.task("syntax")
     for sentence, example in zip(
         data["syntax"], make_examples("syntax", data["syntax"], config, vocabulary), strict=True
     ):
@@ -164,7 +165,7 @@ def test_a_share_that_does_not_count_adds_nothing(both):
     batch = collate(both.examples("syntax")[:2], both.featurise, counts=False)
     assert set(batch.counts.values()) == {0}
     assert batch.tokens == 0
-    losses = both.network.losses(batch)
+    losses = Objective(both.network).losses(batch)
     assert all(float(value.detach()) == 0 for value, _ in losses.values())
     sum(value for value, _ in losses.values()).backward()
     assert all(p.grad is None or not p.grad.any() for p in both.network.parameters())
@@ -189,7 +190,7 @@ def test_rare_labels_are_not_learnt():
     counts = Counter(
         label
         for sentence in sentences["syntax"]
-        for label in task_of("syntax", config).derive(sentence.tree).labels
+        for label in config.task("syntax").derive(sentence.tree).labels
     )
     kept = make_vocabulary(sentences, config, min_count=1, label_min_count=5).labels["syntax"]
     assert set(kept) == {label for label, count in counts.items() if count >= 5}

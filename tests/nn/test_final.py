@@ -7,16 +7,12 @@ import pytest
 import torch
 
 from cleft.errors import InputError, RecipeError
-from cleft.nn import final
-from cleft.nn.ablate import ablate
 from cleft.nn.checkpoint import load_model
-from cleft.nn.data import make_examples, task_of
-from cleft.nn.evaluate import Outcome, evaluate
-from cleft.nn.recipe import Recipe, parse_recipe, read_recipe
-from cleft.nn.train import train
-from cleft.order import breadth_first
-from cleft.tasks import Derivation
-from tests.nn.conftest import ROOT, SMALL, Bench, NetworkConfig, invented
+from cleft.nn.train import final
+from cleft.nn.train.evaluate import Outcome, evaluate
+from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe
+from cleft.nn.train.trainer import train
+from tests.nn.conftest import ROOT, invented
 
 QUICK = ["training.epochs=2", "training.dev_every=1"]
 
@@ -94,7 +90,7 @@ def test_scores_are_also_given_by_genre_where_the_data_name_it(tmp_path):
 def test_test_files_are_read_only_when_the_run_is_over(tmp_path, monkeypatch):
     seen = []
     from cleft.formats import brackets
-    from cleft.nn import data
+    from cleft.nn.train import data
 
     def reading(path, *rest):
         seen.append((Path(path).name, (tmp_path / "run.json").exists()))
@@ -116,7 +112,7 @@ def test_a_run_is_scored_once_and_a_finished_one_without_scores_is_scored_on_res
     train(tiny("syntax"), tmp_path)
     first = record(tmp_path)["final"]
     with monkeypatch.context() as patch:
-        patch.setattr("cleft.nn.train.final_scores", None)  # must not be called again
+        patch.setattr("cleft.nn.train.trainer.final_scores", None)  # must not be called again
         train(tiny("syntax"), tmp_path, resume=True)
     assert record(tmp_path)["final"] == first
     run = record(tmp_path)
@@ -140,11 +136,11 @@ def test_a_run_begun_before_a_key_of_the_network_existed_can_be_resumed(tmp_path
     path = tmp_path / "checkpoint.json"
     counters = json.loads(path.read_text())
     assert "test" not in counters["recipe"]["data"]["syntax"]
-    del counters["recipe"]["network"]["order"]
+    del counters["recipe"]["network"]["span_scores"]
     path.write_text(json.dumps(counters))
     train(tiny("syntax"), tmp_path, resume=True)
     with pytest.raises(RecipeError, match="network: expected"):
-        train(tiny("syntax", "network.order=breadth-first"), tmp_path, resume=True)
+        train(tiny("syntax", "network.span_scores=8"), tmp_path, resume=True)
 
 
 def test_a_missing_test_file_stops_a_run_before_it_begins(tmp_path):
@@ -198,89 +194,20 @@ def test_syntax_of_gum_is_silver_in_every_recipe_and_no_recipe_trains_on_test(pa
             assert gum <= set(config.silver)
 
 
-# ---------------------------------------------------------------- ablation
-
-
-VARIANTS = 'variants = { baseline = [], level = ["network.order=breadth-first"] }\n'
-
-
-@pytest.fixture
-def varied(tmp_path: Path) -> Path:
-    path = tmp_path / "varied.toml"
-    text = Path("recipes/tiny-syntax.toml").read_text()
-    path.write_text(text.replace("seed = 1\n", f"seed = 1\n{VARIANTS}"))
-    return path
-
-
-def test_all_variants_are_trained_with_all_seeds_and_finished_ones_passed_over(
-    varied, tmp_path, monkeypatch
-):
-    quick = ["training.epochs=1", "training.dev_every=1"]
-    said: list[str] = []
-    runs = ablate(varied, tmp_path / "runs", seeds=[1, 2], settings=quick, say=said.append)
-    names = ["baseline-1", "level-1", "baseline-2", "level-2"]
-    assert said == [f"{number}/4 {name}" for number, name in enumerate(names, 1)]
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted(names)
-    assert [run["seed"] for run in runs] == [1, 1, 2, 2]
-    assert [run["recipe"]["ablation"] for run in runs] == ["baseline", "level"] * 2
-    orders = [run["recipe"]["network"]["order"] for run in runs]
-    assert orders == ["depth-first", "breadth-first"] * 2
-    assert runs[1]["recipe"]["settings"][-2:] == ["ablation=level", "seed=1"]
-    # One was stopped before its scores: only that one is taken up.
-    stopped = tmp_path / "runs" / "level-2" / "run.json"
-    stopped.write_text(stopped.read_text().replace('"final"', '"partial"'))
-    taken = []
-    monkeypatch.setattr(
-        "cleft.nn.ablate.train", lambda recipe, output, resume: taken.append(output.name) or {}
-    )
-    ablate(varied, tmp_path / "runs", seeds=[1, 2], settings=quick, say=said.append)
-    assert taken == ["level-2"]
-    ablate(varied, tmp_path / "runs", seeds=[3], settings=quick, only=["level"], say=said.append)
-    assert taken == ["level-2", "level-3"]
-    for setting in ("training.epochs=2", "network.word_size=16", "data.syntax.limit=9"):
-        with pytest.raises(RecipeError, match=r"baseline-1: a finished run of another recipe"):
-            ablate(varied, tmp_path / "runs", settings=[*quick, setting], say=said.append)
-
-
-def test_variants_that_are_not_there_are_refused(varied, tmp_path):
-    with pytest.raises(RecipeError, match="no variant is called 'x'; variants: baseline, level"):
-        ablate(varied, tmp_path, only=["x"])
-    with pytest.raises(RecipeError, match="expected a table of variants, found none"):
-        ablate("recipes/tiny-syntax.toml", tmp_path)
-    with pytest.raises(RecipeError, match=r"ablation: expected one of .* found 'x'"):
-        read_recipe(varied, ["ablation=x"])
-
-
-def test_a_setting_given_goes_over_the_variants(varied):
-    recipe = read_recipe(varied, ["ablation=level", "network.order=depth-first"])
-    assert recipe.network.order == "depth-first"
-
-
-# ---------------------------------------------------------------- order
+# ---------------------------------------------------------------- all spans
 
 
 @pytest.mark.parametrize("task", ["syntax", "discourse"])
-def test_breadth_first_examples_differ_in_the_order_of_their_steps_alone(task):
-    depth = Bench(NetworkConfig(**SMALL, tasks=(task,)))
-    breadth = NetworkConfig(**SMALL, tasks=(task,), order="breadth-first")
-    for one, two, sentence in zip(
-        depth.examples(task),
-        make_examples(task, depth.sentences[task], breadth, depth.vocabulary),
-        depth.sentences[task],
-        strict=True,
-    ):
-        assert one.items.tolist() == two.items.tolist()
-        assert one.labels.tolist() == two.labels.tolist()
-        made: Derivation = task_of(task, breadth).derive(sentence.tree)  # type: ignore[arg-type]
-        assert list(map(tuple, two.splits.tolist())) == list(breadth_first(made.splits))
-
-
-@pytest.mark.parametrize("task", ["syntax", "discourse"])
-def test_trees_are_learnt_breadth_first(task, tmp_path):
-    none = [f"network.{part}_dropout=0.0" for part in ("embed", "encoder", "decoder", "mlp")]
-    settings = [*none, "network.order=breadth-first", f"data.{task}.limit=12"]
-    settings += ["training.epochs=50", "training.dev_every=50", "training.batch_tokens=150"]
+def test_trees_are_learnt_from_all_spans(task, tmp_path):
+    settings = [f"network.{part}_dropout=0.0" for part in ("embed", "encoder", "decoder", "mlp")]
+    settings += ["network.span_scores=16", "network.pointer_range=span", "network.history=false"]
+    settings += ["training.explore=1", "training.epochs=40", "training.dev_every=40"]
+    settings += [f"data.{task}.limit=12", "training.batch_tokens=150"]
     train(tiny(task, *settings, "training.learning_rate=0.01"), tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    steps = [line for line in lines if line["kind"] == "step"]
+    for term in ("span", "explore"):
+        assert steps[-1][term] < steps[0][term] / 4
     scores = evaluate(
         load_model(tmp_path / "best"), task, invented(task)[:12], metric="collins", beam=2
     )

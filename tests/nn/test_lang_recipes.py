@@ -3,8 +3,8 @@
 import pytest
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.data import Sentence, make_vocabulary
-from cleft.nn.recipe import Recipe, read_recipe
+from cleft.nn.train.data import Sentence, make_vocabulary
+from cleft.nn.train.recipe import Recipe, read_recipe
 from cleft.tree import Tree
 from tests.nn.conftest import ROOT
 

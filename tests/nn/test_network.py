@@ -3,14 +3,15 @@
 import pytest
 import torch
 
-from cleft.nn.batches import collate
 from cleft.nn.checkpoint import build_network
 from cleft.nn.config import NetworkConfig
-from cleft.nn.data import Sentence, make_examples
-from cleft.nn.recipe import read_recipe
+from cleft.nn.train.batches import collate
+from cleft.nn.train.data import Sentence, make_examples
+from cleft.nn.train.objective import Objective
+from cleft.nn.train.recipe import read_recipe
 from cleft.nn.vocab import Vocabulary
 from cleft.search import SearchOptions, search
-from cleft.tasks import DISCOURSE, SyntaxTask
+from cleft.tasks import DISCOURSE
 from cleft.tree import Tree
 from tests.nn.conftest import BOTH, ROOT, Bench
 
@@ -36,7 +37,7 @@ def test_the_papers_network_has_31_to_32_million_parameters(span_input):
 @pytest.mark.parametrize("task", ["syntax", "discourse"])
 def test_the_loss_and_its_gradients_are_finite_in_training_mode(task, both):
     both.network.train()
-    losses = both.network.losses(collate(both.examples(task), both.featurise))
+    losses = Objective(both.network).losses(collate(both.examples(task), both.featurise))
     expected = {"syntax": {"split", "label", "tag"}, "discourse": {"split", "label", "edu"}}
     assert set(losses) == expected[task]
     sum(value / count for value, count in losses.values()).backward()
@@ -48,7 +49,7 @@ def test_the_loss_and_its_gradients_are_finite_in_training_mode(task, both):
 def test_before_training_all_boundaries_and_labels_are_equally_likely(both):
     example = both.examples("syntax")[0]
     with torch.no_grad():
-        losses = both.network.losses(collate([example], both.featurise))
+        losses = Objective(both.network).losses(collate([example], both.featurise))
     uniform = torch.log(torch.tensor(len(example.words) + 1.0))
     assert float(losses["split"][0]) / losses["split"][1] == pytest.approx(float(uniform), rel=1e-5)
     labels = torch.log(torch.tensor(float(len(both.vocabulary.labels["syntax"]))))
@@ -63,7 +64,7 @@ def test_a_batch_of_one_word_sentences_trains_and_parses(both):
     both.network.train()
     rows = [one_word("Rain"), one_word("zyzzyva")]
     examples = make_examples("syntax", rows, both.config, both.vocabulary)
-    losses = both.network.losses(collate(examples, both.featurise))
+    losses = Objective(both.network).losses(collate(examples, both.featurise))
     assert losses["split"][1] == 0
     assert float(losses["split"][0].detach()) == 0.0
     assert losses["label"][1] == 2
@@ -78,12 +79,12 @@ def test_sentences_of_any_length_train_and_parse(length, both):
     leaves = [Tree("NN", word=word) for word in words]
     sentence = Sentence(words=words, tree=Tree("NP", leaves))
     example = make_examples("syntax", [sentence], both.config, both.vocabulary)
-    losses = both.network.train().losses(collate(example, both.featurise))
+    losses = Objective(both.network.train()).losses(collate(example, both.featurise))
     loss = sum(value / max(1, count) for value, count in losses.values())
     loss.backward()
     assert bool(torch.isfinite(loss.detach()))
     both.network.eval()
-    task = SyntaxTask(branching=both.config.branching, dummy=both.config.dummy)
+    task = both.config.task("syntax")
     for kind in (task, DISCOURSE):
         (result,) = search(both.scorer, [words], kind, SearchOptions(beam=1))
         tree = result[0].tree
@@ -101,7 +102,7 @@ def test_labels_and_tags_that_training_never_saw_do_not_count(both):
 
 
 def test_the_other_tasks_head_has_no_gradient(both):
-    losses = both.network.losses(collate(both.examples("syntax"), both.featurise))
+    losses = Objective(both.network).losses(collate(both.examples("syntax"), both.featurise))
     sum(value for value, _ in losses.values()).backward()
     heads = both.network.heads
     assert all(p.grad is None for p in heads["discourse"].parameters())

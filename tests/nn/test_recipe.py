@@ -6,9 +6,8 @@ import tomllib
 import pytest
 
 from cleft.errors import InputError, RecipeError
-from cleft.nn.config import NetworkConfig
-from cleft.nn.recipe import DataConfig, TrainingConfig, parse_recipe, read_recipe
-from cleft.nn.tables import from_table
+from cleft.nn.config import NetworkConfig, from_table
+from cleft.nn.train.recipe import DataConfig, TrainingConfig, parse_recipe, read_recipe
 from tests.nn.conftest import ROOT
 
 DATA = {"syntax": {"train": "train.mrg"}}
@@ -76,7 +75,7 @@ def test_tasks_are_those_that_have_data():
         ({"network": {"word_size": 0, "char_size": 0}}, "network.word_size: expected words or"),
         ({"network": {"char_hidden": 0}}, "network.char_hidden: expected 1 or more"),
         ({"network": {"edu_boundaries": "loss"}}, "network.edu_boundaries: expected 'none'"),
-        ({"network": {"tasks": ["syntax", "syntax"]}}, "network.tasks: expected one or both"),
+        ({"network": {"tasks": ["syntax", "syntax"]}}, "network.tasks: expected some of"),
         ({"network": {"tasks": ["discourse"]}}, "data: expected a table for each"),
         ({"network": {"tasks": ["discourse"], "tags": True}}, "network.tags: expected false"),
         ({"network": {"tasks": 3}}, "network.tasks: expected a list, found 3"),
@@ -169,6 +168,27 @@ def test_a_setting_that_is_no_setting_is_refused(setting, tmp_path):
         read_recipe(path, [setting])
 
 
+@pytest.fixture
+def varied(tmp_path):
+    path = tmp_path / "varied.toml"
+    path.write_text(
+        "variants = { baseline = [], bare = ['network.history=false'] }\n"
+        "[data.syntax]\ntrain = 'a.mrg'\n"
+    )
+    return path
+
+
+def test_the_variant_that_ablation_names_is_in_force_below_the_settings(varied):
+    assert read_recipe(varied).network.history
+    assert not read_recipe(varied, ["ablation=bare"]).network.history
+    assert read_recipe(varied, ["ablation=bare", "network.history=true"]).network.history
+
+
+def test_a_variant_that_is_not_there_is_refused(varied):
+    with pytest.raises(RecipeError, match=r"ablation: expected one of .* found 'x'"):
+        read_recipe(varied, ["ablation=x"])
+
+
 def test_a_setting_below_a_value_is_refused(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text("seed = 1\n")
@@ -200,3 +220,12 @@ def test_a_recipe_is_frozen():
     recipe = parse_recipe({"data": DATA})
     with pytest.raises(AttributeError):
         recipe.seed = 2  # type: ignore[misc]
+
+
+def test_only_a_decoder_without_history_can_explore():
+    data = {"syntax": {"train": "train.mrg"}}
+    with pytest.raises(RecipeError, match=r"training\.explore: expected 0, unless"):
+        parse_recipe({"data": data, "training": {"explore": 1.0}})
+    network = {"history": False, "span_scores": 8}
+    found = parse_recipe({"data": data, "network": network, "training": {"explore": 1.0}})
+    assert found.training.explore == 1.0

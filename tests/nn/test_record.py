@@ -12,17 +12,16 @@ from rich.console import Console
 from safetensors.numpy import load_file, save_file
 
 from cleft.errors import InputError, OutputError, RecipeError
-from cleft.nn import progress as progress_module
 from cleft.nn.checkpoint import fill, load_checkpoint, load_model, save_checkpoint, save_model
 from cleft.nn.config import NetworkConfig
 from cleft.nn.network import Network
-from cleft.nn.optimiser import Average, learning_rate_factor, make_optimiser
-from cleft.nn.plot import plot_run
-from cleft.nn.progress import PlainProgress, RichProgress, SilentProgress, make_progress
-from cleft.nn.recipe import TrainingConfig
-from cleft.nn.rundir import RunDirectory
+from cleft.nn.train import progress as progress_module
+from cleft.nn.train.optimiser import Average, learning_rate_factor, make_optimiser
+from cleft.nn.train.progress import PlainProgress, RichProgress, SilentProgress, make_progress
+from cleft.nn.train.recipe import TrainingConfig
+from cleft.nn.train.rundir import RunDirectory, plot_run
+from cleft.nn.train.setup import read_vectors, start_from
 from cleft.nn.transformer import load_pieces, load_transformer
-from cleft.nn.vectors import read_vectors, start_from
 from cleft.nn.vocab import Vocabulary
 from tests.nn.conftest import BOTH, SMALL, Bench
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from cleft.nn.rounding import STEPS, compensated, nearest
+from cleft.nn.export.graph import STEPS, compensated, nearest
 
 FLOATS = st.floats(-100, 100, width=32)
 

@@ -6,7 +6,7 @@ import torch
 
 from cleft.errors import UsageError
 from cleft.nn.config import NetworkConfig
-from cleft.scorer import Scorer
+from cleft.search.scorer import Scorer
 from tests.nn.conftest import BOTH, SMALL, Bench
 
 SENTENCES = [["the", "heron", "waited", "."], ["Rain"], ["we", "walked"]]

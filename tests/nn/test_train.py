@@ -1,5 +1,6 @@
 """Training end to end on invented trees: by heart, resumed, in parallel, interrupted."""
 
+import contextlib
 import json
 import os
 import signal
@@ -10,15 +11,22 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from lightning_fabric import Fabric
+from lightning_fabric.plugins.precision.amp import MixedPrecision
+from safetensors.torch import load_file, save_file
 
-from cleft.errors import ModelError, RecipeError
+from cleft.cli import main
+from cleft.errors import InputError, ModelError, RecipeError
 from cleft.nn.checkpoint import load_checkpoint, load_model
-from cleft.nn.evaluate import evaluate, parse_sentences
-from cleft.nn.recipe import Recipe, read_recipe
-from cleft.nn.train import train
+from cleft.nn.export.export import export
+from cleft.nn.train.evaluate import evaluate, parse_sentences
+from cleft.nn.train.progress import make_progress
+from cleft.nn.train.recipe import Recipe, read_recipe
+from cleft.nn.train.rundir import RunDirectory
+from cleft.nn.train.setup import prepare, try_precision
+from cleft.nn.train.trainer import Trainer, train
 from cleft.search import search
-from cleft.tasks import DISCOURSE, SyntaxTask
+from cleft.tasks import DISCOURSE
 from tests.faults.commands import MODULE, UNSAFE, ran, shadow
 from tests.nn.conftest import ROOT, invented, write_bert
 
@@ -61,7 +69,7 @@ def test_twenty_trees_are_learnt_by_heart_and_parsed_back_exactly(task, tmp_path
     kind = DISCOURSE
     if task == "syntax":
         config = scorer.network.config
-        kind = SyntaxTask(branching=config.branching, dummy=config.dummy)
+        kind = config.task("syntax")
     found = search(scorer, [sentence.words for sentence in gold], kind)
     if task == "syntax":
         assert [result[0].tree for result in found] == [sentence.tree for sentence in gold]
@@ -234,8 +242,6 @@ def test_fine_tuning_resumes_with_its_own_rates(tmp_path):
 
 def interrupt_after(steps: int, recipe: Recipe, output: Path) -> None:
     """Train in this process until a step is done, then interrupt as Ctrl-C would."""
-    from cleft.nn.rundir import RunDirectory
-
     record = RunDirectory.record
 
     def recording(self, line):
@@ -334,8 +340,176 @@ def test_two_processes_train_as_one_does(tmp_path):
         assert first["tokens"] == second["tokens"]
 
 
+def granted(precision: str) -> None:
+    """Skip a test where the processor cannot do its arithmetic."""
+    try:
+        try_precision(precision, "cpu")
+    except RecipeError as error:
+        pytest.skip(str(error))
+
+
 def test_mixed_precision_trains(tmp_path):
     recipe = tiny("syntax", "training.precision=bf16-mixed", "training.epochs=3", NO_DEV["syntax"])
-    train(recipe, tmp_path)
+    try:
+        train(recipe, tmp_path)
+    except RecipeError as error:
+        if error.where != "training.precision":
+            raise
+        pytest.skip(str(error))
     found = [line["loss"] for line in lines(tmp_path)]
     assert found[-1] < found[0]
+
+
+BROKEN = {
+    "os.kill(os.getpid(), signal.SIGILL)": "cpu was ended by SIGILL",
+    "os._exit(3)": "cpu ended with exit code 3",
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_precision_that_kills_its_process_is_refused(what, tmp_path, monkeypatch, capsys):
+    # The process that tries it finds a PyTorch that dies, as on a CPU that promises too much.
+    (tmp_path / "torch.py").write_text(f"import os, signal\n{what}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = tmp_path / "run"
+    words = ["train", "recipes/tiny-syntax.toml", "--output", str(run)]
+    assert main([*words, "--set", "training.precision=bf16-mixed"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("cleft: training.precision: expected a precision that this machine can")
+    assert BROKEN[what] in told
+    assert "use 32-true" in told
+    assert "ONEDNN_MAX_CPU_ISA" in told
+    assert not run.exists()
+
+
+def test_a_precision_that_fails_without_dying_is_refused():
+    with pytest.raises(RecipeError, match=r"training.precision: .* on the nowhere failed: .*"):
+        try_precision("bf16-mixed", "nowhere")
+
+
+def test_half_precision_is_refused_on_a_cpu(tmp_path):
+    recipe = tiny("syntax", "training.precision=16-mixed", "training.accelerator=cpu")
+    with pytest.raises(RecipeError, match=r"training.precision: .*'16-mixed', which needs a GPU"):
+        train(recipe, tmp_path / "run")
+
+
+def trainer(output: Path, epochs: int) -> Trainer:
+    """A run in half precision; only a GPU may have one in earnest."""
+    settings = ["training.precision=16-mixed", "data.syntax.test=[]", NO_DEV["syntax"]]
+    recipe = tiny("syntax", *settings, f"training.epochs={epochs}")
+    # So large that the first gradients overflow, and growing soon after.
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**24, growth_interval=3)
+    half = MixedPrecision("16-mixed", device="cpu", scaler=scaler)
+    fabric = Fabric(accelerator="cpu", devices=1, plugins=[half])
+    return Trainer(recipe, prepare(recipe), RunDirectory(output), fabric, make_progress(False))
+
+
+def test_half_precision_resumes_with_the_factor_of_its_gradients(tmp_path):
+    granted("16-mixed")
+    one = trainer(tmp_path / "one", 2)
+    begun = one.fabric.strategy.precision.state_dict()
+    one.run()
+    trainer(tmp_path / "two", 1).run()
+    two = trainer(tmp_path / "two", 2)
+    two.restore()
+    assert two.fabric.strategy.precision.state_dict()["scale"] != begun["scale"]
+    two.run()
+    assert lines(tmp_path / "one") == lines(tmp_path / "two")
+    ends = [load_checkpoint(tmp_path / name)[1]["scaler"] for name in ("one", "two")]
+    assert ends[0] == ends[1]
+    written = json.loads((tmp_path / "two" / "checkpoint.json").read_text())
+    for damaged in ({"scale": 1.0}, {**ends[0], "scale": "much"}, [1]):
+        (tmp_path / "two" / "checkpoint.json").write_text(
+            json.dumps({**written, "scaler": damaged})
+        )
+        with pytest.raises(InputError, match=r"scaler: expected numbers for scale, growth_factor"):
+            trainer(tmp_path / "two", 3).restore()
+
+
+ENCODER = ["network.encoder=transformer", "network.encoder_layers=1", "training.epochs=1"]
+
+
+@pytest.fixture(scope="module")
+def over_bert(tmp_path_factory):
+    """Runs over one tiny BERT: frozen, fine-tuned, and fine-tuned but for its embeddings."""
+    folder = tmp_path_factory.mktemp("over-bert")
+    bert = write_bert(folder / "bert")
+    settings = [*ENCODER, f'network.transformer="{bert}"', NO_DEV["syntax"]]
+    with contextlib.chdir(ROOT):
+        for name, more in OVER_BERT.items():
+            train(tiny("syntax", *settings, *more), folder / name)
+    return folder
+
+
+OVER_BERT = {
+    "frozen": ["network.transformer_frozen=true"],
+    "tuned": ["network.transformer_frozen=false"],
+    "embeddings": ["network.transformer_frozen=false", "network.embeddings_frozen=true"],
+}
+
+
+@pytest.fixture
+def spoilt(over_bert):
+    """The folder of those runs; files of the encoder that a test changes are brought back."""
+    bert = over_bert / "bert"
+    before = {path: path.read_bytes() for path in bert.iterdir()}
+    yield bert
+    for path in bert.iterdir():
+        path.unlink()
+    for path, data in before.items():
+        path.write_bytes(data)
+
+
+def scale_weights(bert: Path) -> None:
+    weights = {name: 1.5 * tensor for name, tensor in load_file(bert / "model.safetensors").items()}
+    save_file(weights, bert / "model.safetensors", metadata={"format": "pt"})
+
+
+def swap_pieces(bert: Path) -> None:
+    text = (bert / "vocab.txt").read_text()
+    (bert / "vocab.txt").write_text(text.replace("rain", "x").replace("\nthe\na\n", "\na\nthe\n"))
+
+
+def add_tokenizer(bert: Path) -> None:
+    (bert / "special_tokens_map.json").write_text('{"unk_token": "the"}')
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "refused"),
+    [
+        (scale_weights, "model.safetensors was altered", {"frozen", "embeddings"}),
+        (swap_pieces, "vocab.txt was altered", set(OVER_BERT)),
+        (add_tokenizer, "special_tokens_map.json was added or removed", set(OVER_BERT)),
+        (lambda bert: (bert / "vocab.txt").unlink(), "vocab.txt was added", set(OVER_BERT)),
+        (lambda bert: None, "", set()),
+    ],
+)
+def test_a_model_is_not_loaded_over_another_encoder(
+    change, name, refused, over_bert, spoilt, tmp_path
+):
+    change(spoilt)
+    for kind in OVER_BERT:
+        if kind not in refused:
+            load_model(over_bert / kind / "best")
+            continue
+        with pytest.raises(InputError, match=f"trained with another encoder: {name}"):
+            load_model(over_bert / kind / "best")
+        with pytest.raises(InputError, match=f"trained with another encoder: {name}"):
+            export(over_bert / kind, tmp_path / kind)
+        assert not (tmp_path / kind).exists()
+
+
+@pytest.mark.parametrize("change", [scale_weights, swap_pieces])
+def test_a_run_is_not_resumed_over_another_encoder(change, over_bert, spoilt):
+    change(spoilt)
+    settings = [*ENCODER, f'network.transformer="{spoilt}"', NO_DEV["syntax"], *OVER_BERT["tuned"]]
+    recipe = tiny("syntax", *settings, "training.epochs=2")
+    with pytest.raises(RecipeError, match=r"bert/.*: the file has changed since the run began"):
+        train(recipe, over_bert / "tuned", resume=True)
+
+
+def test_a_transformer_without_weights_is_a_clear_error(tmp_path):
+    bert = write_bert(tmp_path / "bert")
+    (bert / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"cannot load the transformer.*model\.safetensors"):
+        train(tiny("syntax", *ENCODER, f'network.transformer="{bert}"'), tmp_path / "run")

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import InputError
-from cleft.nn.batches import collate
 from cleft.nn.checkpoint import load_model, save_model, trained_tensors
 from cleft.nn.config import NetworkConfig
-from cleft.nn.frozen import Remembered
-from cleft.nn.transformer import Pieces, ScalarMix, load_pieces, load_transformer
-from cleft.nn.windows import make_windows
-from cleft.runtime.windows import window_starts
+from cleft.nn.features import make_windows
+from cleft.nn.train.batches import collate
+from cleft.nn.train.objective import Objective
+from cleft.nn.transformer import Pieces, Remembered, ScalarMix, load_pieces, load_transformer
+from cleft.runtime.wordpiece import window_starts
 from tests.nn.conftest import BOTH, Bench, write_bert
 
 
@@ -77,7 +77,7 @@ def test_pieces_of_a_long_sentence_come_from_the_middle_of_a_window():
 def test_it_trains_frozen_under_a_bilstm_and_fine_tuned_without_one(bert, changes, task):
     made = bench(bert, **changes)
     made.network.train()
-    losses = made.network.losses(collate(made.examples(task), made.featurise))
+    losses = Objective(made.network).losses(collate(made.examples(task), made.featurise))
     sum(value / count for value, count in losses.values()).backward()
     inner = made.network.encoder.context.transformer.model
     gradients = [p.grad for p in inner.parameters() if p.grad is not None]

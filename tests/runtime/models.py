@@ -11,7 +11,7 @@ import torch
 
 from cleft.nn.checkpoint import build_network
 from cleft.nn.config import NetworkConfig
-from cleft.nn.export import ExportOptions, export_scorer
+from cleft.nn.export.export import ExportOptions, export_scorer
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.vocab import Vocabulary
 from cleft.runtime import ModelDirectory, OnnxScorer
@@ -50,6 +50,14 @@ KINDS = {
     "lstm": {"edu_boundaries": "pointer", "decoder_layers": 2},
     "words": {"char_size": 0, "span_input": "linear", "edu_boundaries": "pointer"},
     "plain": {"forms": "plain"},
+    "spans": {"span_scores": 5, "edu_boundaries": "pointer", "label_none": True},
+    "levels": {
+        "span_scores": 5,
+        "pointer_range": "span",
+        "history": False,
+        "decoder_layers": 2,
+        "edu_boundaries": "pointer",
+    },
     "chars": {"word_size": 0, "history": False, "edu_boundaries": "loss"},
     "bert": {"encoder": "transformer", "encoder_layers": 0, "casing_size": 4},
     "frozen": {"encoder": "transformer", "transformer_layers": 3},

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleft.runtime.memory import Memory
+from cleft.runtime.packing import Memory
 
 LENGTHS = (7, 5, 5, 4, 2)
 WIDTH, SIZE = 8, 3
@@ -16,8 +16,7 @@ def memory() -> Memory:
     offsets = rng.standard_normal((len(LENGTHS), 1, WIDTH))
     for row, length in enumerate(LENGTHS):
         offsets[row, :, length + 1 :] = -np.inf
-    blank = np.zeros((len(LENGTHS), 2))
-    return Memory(blank, blank, keys, offsets, blank, blank, blank, blank, lengths=LENGTHS)
+    return Memory({"keys": keys, "offsets": offsets}, lengths=LENGTHS)
 
 
 def scores(group, queries):

@@ -59,7 +59,7 @@ def test_what_is_encoded_in_portions_is_answered_the_same(monkeypatch, kind):
     packed = scorer.encode_all(batch)
     assert list(packed.lengths) == list(whole.lengths)
     np.testing.assert_allclose(scorer.tags(packed), scorer.tags(whole), atol=1e-5)
-    for task in (scorer.manifest.syntax, DISCOURSE):
+    for task in (scorer.manifest.task("syntax"), DISCOURSE):
         one, two = (search(scorer, batch, task, encoded=each) for each in (whole, packed))
         for before, after in zip(one, two, strict=True):
             assert after[0].tree == before[0].tree

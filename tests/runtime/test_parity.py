@@ -53,7 +53,7 @@ def test_onnx_gives_the_trees_of_torch(kind, beam):
     ours, theirs = onnx_scorer(kind), torch_scorer(kind)
     batch = sentences(*LENGTHS, 7, 7, 12, 31, seed=1)
     options = SearchOptions(beam=beam, n_best=beam)
-    for task in (ours.manifest.syntax, DISCOURSE):
+    for task in (ours.manifest.task("syntax"), DISCOURSE):
         pairs = zip(
             search(ours, batch, task, options), search(theirs, batch, task, options), strict=True
         )
@@ -69,7 +69,7 @@ def test_onnx_gives_the_trees_of_torch(kind, beam):
 def test_a_sentence_is_the_same_alone_and_beside_longer_ones(kind, int8):
     scorer = onnx_scorer(kind, int8=int8)
     batch = sentences(6, 40, 3, 6, 11, seed=3)
-    for task in (scorer.manifest.syntax, DISCOURSE):
+    for task in (scorer.manifest.task("syntax"), DISCOURSE):
         together = search(scorer, batch, task)
         for sentence, found in zip(batch, together, strict=True):
             (alone,) = search(scorer, [sentence], task)

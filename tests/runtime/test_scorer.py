@@ -50,11 +50,11 @@ def test_a_graph_that_fails_is_a_model_error():
 def test_a_renewed_scorer_gives_the_same_trees():
     scorer = OnnxScorer(ModelDirectory(model("lstm")))
     batch = sentences(5, 8)
-    before = search(scorer, batch, scorer.manifest.syntax)
+    before = search(scorer, batch, scorer.manifest.task("syntax"))
     sessions = dict(scorer.sessions._open)
     scorer.sessions.renew()
     scorer._vectors.renew()
-    after = search(scorer, batch, scorer.manifest.syntax)
+    after = search(scorer, batch, scorer.manifest.task("syntax"))
     assert [found[0].tree for found in after] == [found[0].tree for found in before]
     assert not set(map(id, sessions.values())) & set(map(id, scorer.sessions._open.values()))
 

@@ -10,10 +10,16 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from cleft.errors import ModelError
 from cleft.runtime import ModelDirectory, write_checksums
-from cleft.runtime.tables import Table, shrink
+from cleft.runtime.directory import Table, shrink
 from tests.runtime.models import model
 
 FLOATS = st.floats(-1000, 1000, width=32)
+
+
+def test_a_row_too_small_for_a_scale_is_zeros():
+    values, scales = shrink(np.array([[1e-45, 0.0]], np.float32))
+    assert values.tolist() == [[0, 0]]
+    assert scales[0, 0] > 0
 
 
 @given(arrays(np.float32, array_shapes(min_dims=2, max_dims=2), elements=FLOATS))

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleft.nn.windows import make_windows as make_tensors
-from cleft.runtime.windows import make_windows, mean_of_pieces
+from cleft.nn.features import make_windows as make_tensors
+from cleft.runtime.wordpiece import make_windows, mean_of_pieces
 
 
 class Marks:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cleft.runtime import ModelDirectory, OnnxScorer, words
-from cleft.runtime.casing import CASINGS
 from cleft.runtime.wordpiece import MOST_PIECES
+from cleft.runtime.words import CASINGS
 from tests.runtime.models import model, sentences, torch_scorer
 
 

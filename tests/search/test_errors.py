@@ -5,12 +5,11 @@ import pytest
 
 from cleft.errors import CleftError, InputError, ModelError, UsageError
 from cleft.search import Parse, SearchOptions, search
-from cleft.tasks import DISCOURSE, SYNTAX, DiscourseTask, SyntaxTask
+from cleft.tasks import DISCOURSE, SYNTAX, Task
 from cleft.tree import is_dummy
 
 from .toy import SYNTAX_LABELS, ToyScorer, sentence
 
-Task = SyntaxTask | DiscourseTask
 TASKS = pytest.mark.parametrize("task", [SYNTAX, DISCOURSE], ids=lambda task: task.name)
 
 

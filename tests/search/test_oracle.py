@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.search import Constraints, Decoder, Masks, Parse, SearchOptions, Statistics, search
-from cleft.search.marks import Marks
-from cleft.tasks import DISCOURSE, SYNTAX, DiscourseTask, SyntaxTask
+from cleft.search.decode import Marks
+from cleft.tasks import DISCOURSE, SYNTAX, Task
 
 from .toy import ToyScorer, every_tree, sentence
 
 TASKS = pytest.mark.parametrize("task", [SYNTAX, DISCOURSE], ids=lambda task: task.name)
-Task = SyntaxTask | DiscourseTask
 
 tasks = st.sampled_from([SYNTAX, DISCOURSE])
 scorers = st.builds(

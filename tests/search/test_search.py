@@ -11,12 +11,11 @@ from cleft.errors import CleftError, UsageError
 from cleft.search import NO_TAG, Parse, SearchOptions, Statistics, search
 from cleft.search import labels as labels_module
 from cleft.span import Span
-from cleft.tasks import DISCOURSE, SYNTAX, DiscourseTask, SyntaxTask
+from cleft.tasks import DISCOURSE, SYNTAX, Task
 from cleft.tree import Tree, is_dummy
 
 from .toy import DISCOURSE_LABELS, SYNTAX_LABELS, TAGS, ToyScorer, every_tree, sentence
 
-Task = SyntaxTask | DiscourseTask
 TASKS = pytest.mark.parametrize("task", [SYNTAX, DISCOURSE], ids=lambda task: task.name)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+pytest.importorskip("msgspec", reason="the server needs the extra cleft[serve]")
 pytest.importorskip("starlette", reason="the server needs the extra cleft[serve]")
 pytest.importorskip("uvicorn", reason="the server needs the extra cleft[serve]")
 

@@ -13,12 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
-from cleft.server.app import create_app
-from cleft.server.engines import load_engines
-from cleft.server.protocol import Protocol
-from cleft.server.run import bind
+from cleft.server.batching import load_models
+from cleft.server.run import Protocol, bind, make_server
 from cleft.server.settings import Settings
 from tests.runtime.models import model
 
@@ -88,17 +84,13 @@ def in_thread(
 ) -> Iterator[Running]:
     """A server in this process, so that a test can look at its parts."""
     settings = settings or Settings()
-    engines = load_engines([model(kind) for kind in kinds or ("lstm",)], capacity=settings.queue)
-    app = create_app(engines, settings)
+    models = load_models([model(kind) for kind in kinds or ("lstm",)], capacity=settings.queue)
     listener = bind("127.0.0.1", 0)
-    config = uvicorn.Config(
-        app, http=protocol, ws="none", log_config=None, access_log=False, proxy_headers=False
-    )
-    server = uvicorn.Server(config)
+    server = make_server(models, settings, protocol)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        running = Running(*listener.getsockname()[:2], services=list(engines.values()))
+        running = Running(*listener.getsockname()[:2], services=list(models.values()))
         wait_for(lambda: server.started)
         yield running
     finally:
@@ -114,9 +106,12 @@ def in_process(
     start: Sequence[str] = (sys.executable, "-m", "cleft"),
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
+    files: int | None = None,
 ) -> Iterator[tuple[Running, subprocess.Popen[str]]]:
-    """`cleft serve` as a user starts it."""
+    """`cleft serve` as a user starts it, if asked for with a limit on open files."""
     command = [*start, "serve", "--port", "0", *map(str, arguments)]
+    if files is not None:
+        command = ["sh", "-c", 'ulimit -n "$0" && exec "$@"', str(files), *command]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=cwd)
     try:
         assert process.stderr is not None

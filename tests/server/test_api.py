@@ -10,7 +10,7 @@ import cleft
 from cleft.formats.jsonl import parse_record
 from cleft.formats.rs3_read import document_from
 from cleft.formats.rs3_xml import parse as parse_rs3
-from cleft.server.openapi import EXAMPLES, STREAMED
+from cleft.server.app import EXAMPLES, STREAMED
 from tests.runtime.models import model
 from tests.server.running import SENTENCE, TEXT, Running, in_thread
 
@@ -205,7 +205,7 @@ def test_parsed_trees_can_be_scored_at_once(server: Running) -> None:
 EDU = {"tokens": ["Rain"], "edus": [[0, 1]], "splits": []}
 BAD_SCORES = [
     ({"gold": GOLD}, "body.predicted"),
-    ({"gold": [1], "predicted": GOLD}, "body.gold"),
+    ({"gold": [1], "predicted": GOLD}, "body.gold[0]"),
     ({"gold": "(S (NP", "predicted": GOLD}, "gold line 1 column 1"),
     ({"gold": "", "predicted": GOLD}, "gold"),
     ({"gold": [], "predicted": []}, "gold"),
@@ -246,7 +246,7 @@ WRONG = [
     ({"text": 3}, "body.text"),
     ({"tokens": "a b"}, "body.tokens"),
     ({"tokens": [["a"], "b"]}, "body.tokens[1]"),
-    ({"tokens": [[1]]}, "body.tokens[0]"),
+    ({"tokens": [[1]]}, "body.tokens[0][0]"),
     ({"text": "a", "beam": 0}, "body.beam"),
     ({"text": "a", "beam": True}, "body.beam"),
     ({"text": "a", "beam": 1.5}, "body.beam"),
@@ -254,9 +254,10 @@ WRONG = [
     ({"text": "a", "alternatives": "2"}, "body.alternatives"),
     ({"text": "a", "trace": 1}, "body.trace"),
     ({"text": "a", "task": "poetry"}, "body.task"),
+    ({"text": "a", "task": "\ud800"}, "body"),
     ({"text": "a", "model": ["lstm"]}, "body.model"),
     ({"text": "a", "formats": "svg"}, "body.formats"),
-    ({"text": "a", "formats": ["pdf"]}, "body.formats"),
+    ({"text": "a", "formats": ["pdf"]}, "body.formats[0]"),
     ({"text": "a", "theme": None}, "body.theme"),
     ({"text": "a", "colour": "red"}, "body.colour"),
     ({"text": "a", "x" * 99: 1}, f"body.{'x' * 37}..."),

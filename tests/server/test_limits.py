@@ -13,7 +13,7 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 
 from cleft.errors import UsageError
-from cleft.server.engines import load_engines
+from cleft.server.batching import load_models
 from cleft.server.service import Service
 from cleft.server.settings import Settings
 from cleft.server.streaming import AHEAD, WINDOW, LineStream
@@ -30,10 +30,10 @@ def held(server: Running) -> Iterator[list[int]]:
     queue = server.services[0].batcher
     leave, calls, parse = threading.Event(), [], queue._parse
 
-    def slow(given: list, manner: object) -> list:
+    def slow(given: list, key: object) -> list:
         calls.append(len(given))
         assert leave.wait(30)
-        return parse(given, manner)
+        return parse(given, key)
 
     queue._parse = slow
     try:
@@ -44,7 +44,7 @@ def held(server: Running) -> Iterator[list[int]]:
 
 
 def head(length: int, extra: str = "", kind: str = "application/json") -> bytes:
-    lines = ["POST /v1/parse HTTP/1.1", "Host: x", f"Content-Type: {kind}"]
+    lines = ["POST /v1/parse HTTP/1.1", "Host: localhost", f"Content-Type: {kind}"]
     return "\r\n".join([*lines, f"Content-Length: {length}{extra}", "", ""]).encode()
 
 
@@ -75,7 +75,7 @@ def test_a_client_that_asks_first_need_not_send_at_all(server: Running) -> None:
 
 def test_a_body_that_hides_its_size_is_read_no_further_than_the_limit(server: Running) -> None:
     chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    lines = "POST /v1/parse HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    lines = "POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     sent = 0
     with server.connect() as connection:
         connection.sendall(lines.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
@@ -165,10 +165,10 @@ def test_long_lines_of_a_stream_do_not_make_each_other_late() -> None:
         queue = server.services[0].batcher
         parse, calls = queue._parse, []
 
-        def slow(given: list, manner: object) -> list:
+        def slow(given: list, key: object) -> list:
             calls.append(len(given))
             time.sleep(0.03 * len(given))
-            return parse(given, manner)
+            return parse(given, key)
 
         queue._parse = slow
         answer = server.ask("POST", "/v1/parse", line * 40, NDJSON)
@@ -256,7 +256,7 @@ def test_a_bad_line_does_not_end_the_stream(server: Running) -> None:
         ("beam=0", "query.beam"),
         ("beam=two", "query.beam"),
         ("trace=1", "query.trace"),
-        ("formats=svg,pdf", "query.formats"),
+        ("formats=svg,pdf", "query.formats[1]"),
         ("text=a", "query.text"),
     ],
 )
@@ -318,8 +318,8 @@ def test_a_client_that_does_not_read_is_not_read_from() -> None:
         scope = {"type": "http", "method": "POST", "headers": [], "query_string": b""}
         await LineStream(Request(scope, receive), service, {})(scope, receive, send)
 
-    engines = load_engines([model("lstm")])
-    service = Service(engines, Settings(seconds=1))
+    models = load_models([model("lstm")])
+    service = Service(models, Settings(seconds=1))
     with pytest.raises(ClientDisconnect):
         asyncio.run(stream(service))
     service.stop()

@@ -1,5 +1,8 @@
 """schemathesis makes requests from the served description: no fault, no answer but as described."""
 
+from typing import get_args
+
+import msgspec
 import pytest
 
 schemathesis = pytest.importorskip("schemathesis")
@@ -14,6 +17,9 @@ from schemathesis.specs.openapi.checks import (  # noqa: E402
     status_code_conformance,
 )
 
+from cleft.metrics.prm import SETTINGS  # noqa: E402
+from cleft.server.requests import EvaluateRequest  # noqa: E402
+from cleft.server.responses import LineAnswer, LineFailure  # noqa: E402
 from tests.server.running import Running  # noqa: E402
 
 CHECKS = [
@@ -66,3 +72,21 @@ def test_answers_are_as_described(
     check()
     assert statuses <= {200, 400, 405, 413, 415, 422}
     assert (200 in statuses) is (mode is GenerationMode.POSITIVE)
+
+
+def test_names_of_parameter_files_are_those_of_the_library() -> None:
+    field = next(one for one in msgspec.structs.fields(EvaluateRequest) if one.name == "prm")
+    assert set(get_args(get_args(field.type)[0])) == set(SETTINGS)
+
+
+def test_lines_of_a_stream_are_as_described(server: Running) -> None:
+    """OpenAPI has no schema for the lines of a body, so schemathesis does not look at them."""
+    body = b'"Rain fell, so she left."\n[]\n3\n["a", "b"]\n'
+    query = "beam=4&n_best=3&alternatives=2&trace=true&formats=brackets,jsonl,rs3,svg"
+    kind = {"Content-Type": "application/x-ndjson"}
+    answer = server.ask("POST", f"/v1/parse?{query}", body, kind)
+    lines = [msgspec.json.decode(line) for line in answer.body.splitlines()]
+    kinds = [LineFailure if "error" in line else LineAnswer for line in lines]
+    assert kinds == [LineAnswer, LineAnswer, LineFailure, LineAnswer]
+    for line, struct in zip(lines, kinds, strict=True):
+        assert msgspec.to_builtins(msgspec.convert(line, struct)).keys() == line.keys()

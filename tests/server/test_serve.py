@@ -72,10 +72,12 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "said"),
     [
         (["--port", "99999"], "99999"),
-        (["--host", "no.such.host.invalid", "--port", "0"], "no address here"),
+        (["--host", "192.0.2.1", "--port", "0"], "cannot listen there"),
         (["--queue", "0"], "queue is 0"),
         (["--cors", "*"], "no origin"),
         (["--cors", "https://example.org/"], "without a path or a final slash"),
+        (["--allow-host", "http://example.org"], "no host name"),
+        (["--allow-host", "example.org:80"], "without a scheme and a port"),
         (["--seconds", "inf"], "seconds is inf"),
         (["--token-file", "none.txt"], "none.txt: cannot be read: No such file"),
         (["--port", "0", "--model", "no-such-model"], "no-such-model"),
@@ -122,6 +124,15 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     assert run.stderr == (
         "cleft: serving needs the package 'uvicorn'; pip install '.[serve]' in a clone of cleft\n"
     )
+
+
+def test_other_commands_do_not_load_the_server() -> None:
+    code = (
+        "import sys, cleft.cli; cleft.cli.main(['completion', 'bash']);"
+        "sys.exit(bool({'msgspec', 'starlette', 'uvicorn', 'cleft.server'} & sys.modules.keys()))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
+    assert run.returncode == 0, run.stderr
 
 
 def test_it_serves_here_and_ends_at_a_signal(

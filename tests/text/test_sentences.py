@@ -162,6 +162,24 @@ def test_a_short_line_before_a_capital_was_ended_on_purpose():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1. Stir it. 2. Bake it.", ["1. Stir it.", "2. Bake it."]),
+        ("Steps\n1. Stir it.\n2. Bake it.", ["Steps", "1. Stir it.", "2. Bake it."]),
+        ("Do this:\n1. Stir. Wait.\n2. Bake.", ["Do this:", "1. Stir.", "Wait.", "2. Bake."]),
+        ("a. Stir it.\nb. Bake it.", ["a. Stir it.", "b. Bake it."]),
+        ("I. Stirring\nII. Baking", ["I. Stirring", "II. Baking"]),
+        ("Do this: 1. Stir it. 2. Bake it.", ["Do this: 1. Stir it.", "2. Bake it."]),
+        ("1.\nStir it.\n2.\nBake it.", ["1.\nStir it.", "2.\nBake it."]),
+        ("Ours is number 1. They left at 10:30. We won.",
+         ["Ours is number 1.", "They left at 10:30.", "We won."]),
+    ],
+)  # fmt: skip
+def test_the_number_of_an_item_stays_with_its_sentence(text, expected):
+    assert sentences(text) == expected
+
+
 def test_items_of_a_list_are_sentences():
     text = "We need\n- milk\n- bread\n2) and eggs"
     assert sentences(text) == ["We need", "- milk", "- bread", "2) and eggs"]

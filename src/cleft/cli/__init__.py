@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -22,7 +23,7 @@ from types import FrameType
 from typing import Any
 
 import cleft
-from cleft.errors import CleftError
+from cleft.errors import CleftError, LanguageWarning
 
 __all__ = ["main"]
 
@@ -35,8 +36,6 @@ COMMANDS = (
     "sentences",
     "draw",
     "train",
-    "ablate",
-    "results",
     "export",
     "serve",
     "info",
@@ -168,8 +167,28 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit:
         sys.stdout.flush()  # help that could not be written is no success
         raise
-    code: int = args.run(args)
+    with _telling_warnings():
+        code: int = args.run(args)
     return code
+
+
+@contextmanager
+def _telling_warnings() -> Iterator[None]:
+    """Say each warning of ours once, as one line and without the place in our code."""
+    told: set[str] = set()
+    elsewhere = warnings.showwarning
+
+    def tell(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if not issubclass(category, LanguageWarning):
+            elsewhere(message, category, *rest, **more)
+        elif str(message) not in told:
+            told.add(str(message))
+            _tell(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LanguageWarning)
+        warnings.showwarning = tell
+        yield
 
 
 def _tell(message: str) -> None:

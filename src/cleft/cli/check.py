@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from cleft.errors import ModelError
-from cleft.models import DEFAULT
+from cleft.models import DEFAULT, model_path
 
 __all__ = ["add", "run"]
 
@@ -45,7 +45,6 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load the model, which verifies it, and parse its own sentences."""
-    from cleft.cli.info import model_path
     from cleft.parser import load
 
     path = model_path(args.model)

@@ -6,8 +6,9 @@ import argparse
 import sys
 from typing import Any
 
+from cleft.errors import UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
-from cleft.formats.registry import FORMATS
+from cleft.formats.registry import FORMATS, format_of
 
 EPILOG = """\
 formats, by file ending or by --from and --to:
@@ -48,7 +49,6 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--relations",
         choices=["fine", "coarse"],
-        default="fine",
         help="relation names to take where JSON Lines give both (default: fine)",
     )
     parser.add_argument("--strict", action="store_true", help="fail if anything would be lost")
@@ -57,15 +57,20 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Convert, and say what was lost."""
+    from cleft.cli.parse_outputs import refuse_ending
     from cleft.convert import convert
 
+    if args.target_format is not None:
+        refuse_ending(args.target, args.target_format)
+    if args.relations is not None and format_of(args.source, args.source_format).name != "jsonl":
+        raise UsageError("--relations is for JSON Lines, which may give both", where=args.source)
     lost = convert(
         args.source,
         args.target,
         source_format=args.source_format,
         target_format=args.target_format,
         clean=cleaning(args.clean, args.cut),
-        relations=args.relations,
+        relations=args.relations or "fine",
         strict=args.strict,
     )
     for message in lost:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from itertools import islice
+from dataclasses import replace
+from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS, format_of
 
 if TYPE_CHECKING:
-    from cleft.discourse import DiscourseTree
     from cleft.draw import Drawable
-    from cleft.tree import Tree
 
 EPILOG = """\
 formats are told by file ending, or by --from:
@@ -30,6 +29,14 @@ examples:
   cleft draw --diff gold.mrg predicted.mrg -o differences.html
 """
 THEMES = ("auto", "light", "dark")
+
+
+class Shown(NamedTuple):
+    """A tree to draw, the number of its record and the text of it, where that is known."""
+
+    tree: Drawable
+    record: int
+    text: str = ""
 
 
 def add(commands: Any) -> None:
@@ -47,7 +54,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="write OUT.svg or OUT.html")
     parser.add_argument("--number", type=int, metavar="N", help="draw only the Nth tree, from 1")
-    parser.add_argument("--theme", choices=THEMES, default="auto", help="colours of SVG and HTML")
+    parser.add_argument("--theme", choices=THEMES, help="colours of SVG and HTML (default: auto)")
     parser.add_argument(
         "--width", type=int, metavar="W", help="columns of text, or pixels of SVG, to stay within"
     )
@@ -66,13 +73,13 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw, and write or print the drawing."""
     _check(args)
-    trees = _chosen(_drawables(args), args)
+    found = _chosen(_pairs(args) if args.diff else _read(args.files[0], args), args)
     if args.output is None:
-        _print(trees, args.width)
+        _print(found, args.width)
         return 0
     from cleft.files import writing
 
-    text = _rendered(list(trees), args)
+    text = _rendered(list(found), args)
     with writing(args.output) as stream:
         stream.write(text)
     return 0
@@ -94,6 +101,11 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(
             f"--width {args.width}: expected at least 1", hint="leave it out for the usual width"
         )
+    if args.theme is not None and args.output is None:
+        raise UsageError(
+            "--theme is for SVG and HTML, and a terminal has its own colours",
+            hint="write a file with -o, or leave it out",
+        )
     if args.output is not None and _ending(args.output) not in (".svg", ".html", ".htm"):
         raise UsageError(
             f"the ending {_ending(args.output)!r} tells no drawing",
@@ -106,14 +118,8 @@ def _ending(path: str) -> str:
     return Path(path).suffix.lower()
 
 
-def _drawables(args: argparse.Namespace) -> Iterator[Drawable | None]:
-    """What there is to draw, in order; None keeps the place of a tree that is missing."""
-    if not args.diff:
-        return _read(args.files[0], args)
-    return _pairs(args)
-
-
-def _pairs(args: argparse.Namespace) -> Iterator[Drawable | None]:
+def _pairs(args: argparse.Namespace) -> Iterator[Shown | None]:
+    """The comparisons of two files, in order; None for a tree that is missing."""
     from cleft.draw import diff
 
     gold, predicted = (list(_read(path, args)) for path in args.files)
@@ -127,61 +133,66 @@ def _pairs(args: argparse.Namespace) -> Iterator[Drawable | None]:
             yield None  # a pair that is not asked for need not be comparable
             continue
         try:
-            yield diff(one, two)  # type: ignore[type-var]
+            yield Shown(diff(one.tree, two.tree), one.record, one.text)  # type: ignore[type-var]
         except CleftError as error:
             where = f"{args.files[0]} and {args.files[1]}, tree {at}"
             raise type(error)(error.problem, where=where, hint=error.hint) from error
 
 
-def _read(path: str, args: argparse.Namespace) -> Iterator[Tree | DiscourseTree | None]:
+def _read(path: str, args: argparse.Namespace) -> Iterator[Shown | None]:
     """The trees of a file in order (both of a record that has both); None for one without."""
-    from cleft.convert import read_records
-
     found = format_of(path, args.source_format)
     if found.name != "brackets" and args.clean != "none":
         raise UsageError(f"cleaning is for brackets, and this is {found.name}", where=path)
     clean = cleaning(args.clean) if found.name == "brackets" else None
-    for at, record in enumerate(read_records(path, found, clean), start=1):
-        yield from (tree for tree in (record.syntax, record.discourse) if tree is not None)
+    for at, record in enumerate(found.records(path, clean=clean), start=1):
+        text = record.fields.get("text")
+        for tree in (record.syntax, record.discourse):
+            if tree is not None:
+                yield Shown(tree, at, text if isinstance(text, str) else "")
         if record.tree is None:
             reason = record.error or "none is given"
             print(f"cleft: {path}: record {at} has no tree: {reason}", file=sys.stderr)
             yield None
 
 
-def _chosen(trees: Iterator[Drawable | None], args: argparse.Namespace) -> Iterator[Drawable]:
+def _chosen(shown: Iterator[Shown | None], args: argparse.Namespace) -> Iterator[Shown]:
     number, path = args.number, args.files[-1]
     if number is not None:
-        found = list(islice(trees, number - 1, number))
+        found = list(islice(shown, number - 1, number))
         if not found or found[0] is None:
             why = "it is missing" if found else "there are fewer"
             raise UsageError(
                 f"no tree number {number}: {why}", where=path, hint="choose another number"
             )
-        trees = iter(found)
-    return (tree for tree in trees if tree is not None)
+        shown = iter(found)
+    return (one for one in shown if one is not None)
 
 
-def _print(trees: Iterator[Drawable], width: int | None) -> None:
+def _print(shown: Iterator[Shown], width: int | None) -> None:
     from cleft.draw import terminal
 
-    for at, tree in enumerate(trees):
-        print(("\n" if at else "") + terminal(tree, width))
+    for at, one in enumerate(shown):
+        print(("\n" if at else "") + terminal(one.tree, width))
 
 
-def _rendered(trees: list[Drawable], args: argparse.Namespace) -> str:
-    from cleft.draw import Options, html, svg
+def _rendered(shown: list[Shown], args: argparse.Namespace) -> str:
+    from cleft.draw import Options, Section, html, svg
 
-    options = Options(theme=args.theme)
+    options = Options(theme=args.theme or "auto")
     if args.width is not None:
-        options = Options(theme=args.theme, width=args.width)
+        options = replace(options, width=args.width)
     if _ending(args.output) != ".svg":
         title = " and ".join(Path(path).name for path in args.files)
-        return html(trees, Options(theme=args.theme, width=options.width, title=title))
-    if len(trees) != 1:
+        sections = []
+        for _, group in groupby(shown, lambda one: one.record):
+            rows = list(group)
+            sections.append(Section(trees=[row.tree for row in rows], text=rows[0].text))
+        return html(sections, replace(options, title=title))
+    if len(shown) != 1:
         raise UsageError(
-            f"expected one tree for an SVG file, found {len(trees)}",
+            f"expected one tree for an SVG file, found {len(shown)}",
             where=args.files[0],
             hint="choose one with --number, or write .html for all",
         )
-    return svg(trees[0], options)
+    return svg(shown[0].tree, options)

@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from cleft.errors import MetricError, UsageError
 from cleft.files import STREAM
-from cleft.formats.cleaning import CLEANINGS
+from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS
 
 EPILOG = """\
@@ -24,6 +25,9 @@ syntax
   (()), is a missing parse and is skipped. A pair whose words differ is an
   error. Both leave precision and recall, so both are always shown.
   Files with trees over several lines are paired tree by tree.
+  All trees are cleaned first (--clean, by default ptb: no traces, no function
+  tags, no outer bracket), and the output says so; --clean none scores them as
+  they stand, as EVALB itself does.
 
 discourse
   RST Parseval (--metric rst): each split's two children; or original Parseval
@@ -33,20 +37,20 @@ discourse
 
 with a model
   --model parses the words of GOLD and scores the trees as it would a file of
-  them. Gold trees are cleaned first (--clean, by default ptb: no traces, no
-  function tags, no outer bracket). The model's trees get the gold tags, which
-  EVALB tells punctuation by; how many of its own tags are right stands below.
+  them. The model's trees get the gold tags, which EVALB tells punctuation by;
+  how many of its own tags are right stands below.
 
 All percentages run from 0 to 100.
 
 examples:
   cleft evaluate gold.mrg predicted.mrg
-  cleft evaluate gold.mrg predicted.mrg --prm COLLINS.prm --evalb
+  cleft evaluate gold.mrg predicted.mrg --prm COLLINS.prm --evalb --clean none
   cleft evaluate gold.mrg predicted.mrg --prm spmrl --by-label --confusion
   cleft evaluate gold.mrg one.mrg --against two.mrg
   cleft evaluate gold.jsonl predicted.jsonl --metric original --json
   cleft evaluate notes.rs3 predicted.rs3 --gold-edus
   cleft evaluate --model en gold.mrg --beam 20
+  cleft evaluate --model en gold.mrg --against en-fast
   cleft evaluate --model en gold.jsonl --edus gold --by-genre
 
 exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
@@ -57,7 +61,7 @@ MOST_SAMPLES = 100_000
 
 SYNTAX_OPTIONS = ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean")
 DISCOURSE_OPTIONS = ("metric", "edus", "gold_edus", "relations", "genres", "by_genre")
-MODEL_OPTIONS = ("beam", "jobs", "edus", "clean")
+MODEL_OPTIONS = ("beam", "jobs", "edus")
 
 
 def add(commands: Any) -> None:
@@ -86,7 +90,9 @@ def add(commands: Any) -> None:
     _add_model(parser)
     sure = parser.add_argument_group("how sure the scores are")
     sure.add_argument(
-        "--against", metavar="PRED2", help="test the difference to another prediction"
+        "--against",
+        metavar="PRED2",
+        help="test the difference to another prediction: a file, or a model's name or directory",
     )
     sure.add_argument(
         "--bootstrap",
@@ -95,7 +101,7 @@ def add(commands: Any) -> None:
         help="95 %% intervals from N resampled sets; with --against also the number of "
         f"samples for its test (default there: 1000); at most {MOST_SAMPLES}",
     )
-    sure.add_argument("--seed", type=int, default=0, help="for all resampling (default: 0)")
+    sure.add_argument("--seed", type=int, help="for all resampling (default: 0)")
     parser.set_defaults(run=run)
 
 
@@ -110,6 +116,11 @@ def _add_syntax(parser: argparse.ArgumentParser) -> None:
         "--dialect",
         choices=["evalb", "spmrl"],
         help="which C program to agree with (default: spmrl if the parameters delete VROOT)",
+    )
+    syntax.add_argument(
+        "--clean",
+        choices=list(CLEANINGS),
+        help="what to take off the trees of all sides (default: ptb); none leaves them as they are",
     )
     syntax.add_argument("--stop", action="store_true", help="give up at MAX_ERROR, as EVALB does")
     syntax.add_argument("--by-label", action="store_true", help="scores by label")
@@ -144,9 +155,6 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--edus", choices=["model", "gold"], help="whose EDUs to build on (default: model)"
     )
-    model.add_argument(
-        "--clean", choices=list(CLEANINGS), help="what to take off gold trees (default: ptb)"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -155,8 +163,11 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             f"--bootstrap {args.bootstrap}", hint=f"give a number from 1 to {MOST_SAMPLES}"
         )
-    if args.seed < 0:
+    if args.seed is not None and args.seed < 0:
         raise UsageError(f"--seed {args.seed}", hint="give a number of at least 0")
+    if args.seed is not None and args.bootstrap is None and args.against is None:
+        raise UsageError("--seed is for resampling", hint="give --bootstrap or --against")
+    args.seed = args.seed or 0
     if args.genres is not None:
         args.genres = frozenset(name.strip() for name in args.genres.split(","))
     sources = _sources(args)
@@ -169,47 +180,63 @@ def run(args: argparse.Namespace) -> int:
         from cleft.cli.evaluate_discourse import evaluate_discourse
 
         _refuse(args, sources, "syntax", *SYNTAX_OPTIONS)
+        if args.relations and all(_format(source) not in ("", "jsonl") for source in sources):
+            raise UsageError("--relations is for JSON Lines, and these files give one name")
         code, lines = evaluate_discourse(args, sources)
     write(lines)
     return code
 
 
 def _sources(args: argparse.Namespace) -> list[Any]:
-    """The sides to compare, gold first: files, or a file and what a model makes of it."""
-    from cleft.metrics.sources import Relations, Source
+    """The sides to compare, gold first: files, and what models make of the gold one's words."""
+    from cleft.metrics.sources import Source
 
-    names = [args.gold, args.predicted, args.against]
-    if names.count(STREAM) > 1:
+    if [args.gold, args.predicted, args.against].count(STREAM) > 1:
         raise UsageError("only one file can be standard input", hint="name the others")
-    if args.model is None:
-        for name in MODEL_OPTIONS:
-            if getattr(args, name) is not None:
-                raise UsageError(f"--{name} is for parsing with a model", hint="give --model")
-        if args.predicted is None:
-            raise UsageError(
-                "there is nothing to compare the gold trees with",
-                hint="name a file of predicted trees, or a model with --model",
-            )
-        sides: list[Any] = []
-    else:
-        sides = _with_model(args)
-        names = [args.against]
-    relations: Relations = args.relations or "coarse"
-    return [*sides, *(Source(name, args.format, relations) for name in names if name)]
-
-
-def _with_model(args: argparse.Namespace) -> list[Any]:
-    from cleft.cli.evaluate_model import model_sources
-
-    if args.predicted is not None:
+    if args.model is not None and args.predicted is not None:
         raise UsageError(
             f"both --model {args.model} and the predicted trees {args.predicted}",
             hint="give one of them; --against compares the model with a file",
         )
+    if args.model is None and args.predicted is None:
+        raise UsageError(
+            "there is nothing to compare the gold trees with",
+            hint="name a file of predicted trees, or a model with --model",
+        )
+    against_model = args.against is not None and _is_model(args.against)
+    if args.model is None and not against_model:
+        for name in MODEL_OPTIONS:
+            if getattr(args, name) is not None:
+                raise UsageError(f"--{name} is for parsing with a model", hint="give --model")
+    clean = cleaning(args.clean or "ptb")
+    names = [args.gold, args.predicted, None if against_model else args.against]
+    files = [
+        name and Source(name, args.format, args.relations or "coarse", clean) for name in names
+    ]
+    models = [None, args.model, args.against if against_model else None]
+    return [
+        file or _predictions(model, files[0], args)
+        for file, model in zip(files, models, strict=True)
+        if file or model
+    ]
+
+
+def _is_model(name: str) -> bool:
+    """Whether what is to be compared with is a model: a directory, or the name of one."""
+    from cleft.models import builtin_models
+
+    path = Path(name).expanduser()
+    return path.is_dir() or (name in builtin_models() and not path.exists())
+
+
+def _predictions(model: str, gold: Any, args: argparse.Namespace) -> Any:
+    from cleft.cli.evaluate_model import Predictions, check_gold
+
+    check_gold(gold)
     args.beam = 1 if args.beam is None else args.beam
     args.jobs = 1 if args.jobs is None else args.jobs
     args.gold_edus = args.gold_edus or args.edus == "gold"
-    return model_sources(args)
+    return Predictions(model, gold, args=args)
 
 
 def write(lines: Iterator[str]) -> None:
@@ -246,6 +273,11 @@ def _task(asked: str | None, sources: list[Any]) -> str:
             hint=_about_pipes(sources) or "compare like with like",
         )
     return "syntax" if "syntax" in common else "discourse"
+
+
+def _format(source: Any) -> str:
+    """The format of a file; empty for a model."""
+    return source.format.name if hasattr(source, "format") else ""
 
 
 def _refuse(args: argparse.Namespace, sources: list[Any], task: str, *options: str) -> None:

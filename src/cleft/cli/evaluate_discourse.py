@@ -45,10 +45,10 @@ def evaluate_discourse(
                 name: export.interval_data(found) for name, found in intervals.items()
             }
         if second is not None:
-            data["against"] = _against(second, tests)
+            data["against"] = _against(second, tests) | about_model(sources[2])
         return 0, as_json(data | about_model(sources[1]))
     lines = _report(args, scores, second, parts, intervals, tests)
-    return 0, chain(lines, model_lines(sources[1]))
+    return 0, chain(lines, *map(model_lines, sources[1:]))
 
 
 def _known(gold: Source) -> list[DiscourseTree]:

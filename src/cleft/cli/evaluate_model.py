@@ -9,44 +9,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from cleft.cli.parse_inputs import source_of_words
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, UsageError
-from cleft.formats.cleaning import clean_tree, cleaning
 from cleft.metrics.counts import percentage
 from cleft.metrics.sources import Source, every_tree
 from cleft.text import Source as TextSource
-from cleft.text import Token
 from cleft.tree import Tree, fold
 
 if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
-    from cleft.parser import Item, Parser, Sentence
+    from cleft.parser import Item, Sentence
 
-__all__ = ["Gold", "Predictions", "about_model", "model_lines", "model_sources", "with_tags"]
+__all__ = ["Predictions", "about_model", "check_gold", "model_lines", "with_tags"]
 
 TOLD = 10  # sentences without a tree that are told before the rest is only counted
-
-
-class Gold(Source):
-    """Gold trees as a parser can have made them: no traces, no function tags, no outer bracket."""
-
-    clean = "ptb"
-
-    def syntax(self) -> list[Tree | None]:
-        """The cleaned trees; lines without a word are passed over."""
-        return list(self._cleaned)
-
-    @cached_property
-    def _cleaned(self) -> list[Tree]:
-        clean = cleaning(self.clean)
-        trees = every_tree(super().syntax())
-        if clean is None:
-            return trees
-        return [kept for tree in trees if (kept := clean_tree(tree, clean)) is not None]
 
 
 class Predictions:
@@ -57,8 +36,12 @@ class Predictions:
     counted beside it.
     """
 
-    def __init__(self, parser: Parser, gold: Gold, *, args: argparse.Namespace) -> None:
-        self.name = f"model {args.model}"
+    def __init__(self, model: str, gold: Source, *, args: argparse.Namespace) -> None:
+        from cleft.parser import load
+
+        parser = load(model)
+        self.model = model
+        self.name = f"model {model}"
         self.tasks = frozenset(parser.manifest.tasks)
         self.failed = 0
         self.right_tags = self.tags = 0
@@ -102,7 +85,7 @@ class Predictions:
 
     def about(self) -> dict[str, Any]:
         """What the scores are of: the model, how it was run, its own tags."""
-        found: dict[str, Any] = {"name": self._args.model, "beam": self._args.beam}
+        found: dict[str, Any] = {"name": self.model, "beam": self._args.beam}
         found["failed"] = self.failed
         if self.tags:
             found["tagging"] = percentage(self.right_tags, self.tags)
@@ -167,29 +150,18 @@ def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
     )
 
 
-def model_sources(args: argparse.Namespace) -> list[Gold | Predictions]:
-    """The gold trees, and what the model makes of their words."""
-    from cleft.parser import load
-
-    gold = Gold(args.gold, args.format, args.relations or "coarse")
-    gold.clean = args.clean or "ptb"
+def check_gold(gold: Source) -> None:
+    """Fail unless a file holds sentences, which a model can parse."""
     if gold.format.name not in ("brackets", "jsonl"):
         raise UsageError(
             f"a model parses sentences, and {gold.format.name} files hold documents",
             where=gold.name,
             hint="extract the sentences first, with 'cleft sentences'",
         )
-    return [gold, Predictions(load(args.model), gold, args=args)]
 
 
 def _source(record: Record, edus: str | None) -> TextSource:
     """A sentence to be parsed, with its gold EDUs if those are to be used."""
     assert record.discourse is not None
-    starts = accumulate((len(word) + 1 for word in record.tokens), initial=0)
-    places = zip(record.tokens, starts, strict=False)
-    ends = tuple(edu.span.right for edu in record.discourse.edus)
-    return TextSource(
-        text=" ".join(record.tokens),
-        tokens=tuple(Token(word, start, start + len(word)) for word, start in places),
-        edus=ends if edus == "gold" else None,
-    )
+    ends = [edu.span.right for edu in record.discourse.edus]
+    return source_of_words(record.tokens, edus=ends if edus == "gold" else None)

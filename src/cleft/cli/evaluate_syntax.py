@@ -43,11 +43,16 @@ def evaluate_syntax(args: argparse.Namespace, sources: list[Source]) -> tuple[in
             return 1, iter(stopped if args.evalb else [])
         print(f"cleft: {_too_many(scores)}; scored all the same", file=sys.stderr)
     if args.evalb:
+        if _cleaning(args) != "none":
+            print(f"cleft: {_about_cleaning(args)}", file=sys.stderr)
         return 0, evalb_lines(scores)
     second = sides[1][2] if args.against else None
     if args.json:
-        return 0, as_json(_data(args, gold, predicted, scores, second) | about_model(sources[1]))
-    return 0, chain(_report(args, gold, predicted, scores, second), model_lines(sources[1]))
+        data = _data(args, gold, predicted, scores, second)
+        if second is not None:
+            data["against"] |= about_model(sources[2])
+        return 0, as_json(data | about_model(sources[1]))
+    return 0, chain(_report(args, gold, predicted, scores, second), *map(model_lines, sources[1:]))
 
 
 def _setting(args: argparse.Namespace) -> Parameters:
@@ -61,7 +66,19 @@ def _scored(
     wanted: Trees, gold: Source, source: Source, setting: Parameters
 ) -> tuple[Trees, Trees, SyntaxScores]:
     one, two = pair_up(wanted, source.syntax(), (gold.name, source.name))
+    if gold.clean is not None:
+        # EVALB would count a sentence that neither side has a word of as skipped.
+        places = [place for place in range(len(one)) if one[place] or two[place]]
+        one, two = [one[place] for place in places], [two[place] for place in places]
     return one, two, score_syntax(one, two, setting)
+
+
+def _cleaning(args: argparse.Namespace) -> str:
+    return args.clean or "ptb"
+
+
+def _about_cleaning(args: argparse.Namespace) -> str:
+    return f"all trees cleaned by {_cleaning(args)!r}; --clean none scores them as they stand"
 
 
 def _too_many(scores: SyntaxScores) -> str:
@@ -82,7 +99,7 @@ def _data(
     scores: SyntaxScores,
     second: SyntaxScores | None,
 ) -> dict[str, Any]:
-    data = export.syntax_data(scores)
+    data = export.syntax_data(scores) | {"clean": _cleaning(args)}
     if args.by_length:
         ranges = by_length(scores)
         data["by_length"] = {name: export.totals_data(total) for name, total in ranges.items()}
@@ -114,6 +131,9 @@ def _report(
     second: SyntaxScores | None,
 ) -> Iterator[str]:
     yield from report.syntax_report(scores)
+    if _cleaning(args) != "none":
+        yield ""
+        yield _about_cleaning(args)
     if args.by_length:
         yield ""
         yield from report.length_report(by_length(scores))

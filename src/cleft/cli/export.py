@@ -8,6 +8,7 @@ from typing import Any
 
 from cleft.cli.training import training_packages
 from cleft.errors import UsageError
+from cleft.formats.cleaning import CLEANINGS
 from cleft.text import has_spaces
 
 __all__ = ["add", "run"]
@@ -37,7 +38,7 @@ def add(commands: Any) -> None:
         help="dev trees to compare --int8 on, as in syntax=dev.mrg; may repeat",
     )
     parser.add_argument(
-        "--clean", default="ptb", help="how the dev trees are cleaned (default: ptb)"
+        "--clean", choices=list(CLEANINGS), help="how the dev trees are cleaned (default: ptb)"
     )
     for name, what in (
         ("name", "the model's name"),
@@ -61,12 +62,16 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Export, and say what was written."""
     with training_packages("exporting"):
-        from cleft.nn.export import ExportOptions, export
-        from cleft.nn.quality import dev_sentences
+        from cleft.nn.export.export import ExportOptions, export
+        from cleft.nn.export.quality import dev_sentences
     if args.language is not None:
         has_spaces(args.language)  # it says what is wrong with a code
     if args.int8 and not args.dev:
         raise UsageError("--int8 needs dev trees to see what it costs", hint="give --dev TASK=FILE")
+    if args.dev and not args.int8:
+        raise UsageError("--dev is what --int8 is compared on", hint="give --int8, or leave it out")
+    if args.clean is not None and not args.dev:
+        raise UsageError("--clean is for the trees of --dev", hint="leave it out")
     about = {
         name: value
         for name in ("name", "licence", "language")
@@ -78,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         int8=args.int8,
         about=about,
         card=args.card,
-        dev=dev_sentences(args.dev, clean=args.clean),
+        dev=dev_sentences(args.dev, clean=args.clean or "ptb"),
     )
     folder = export(args.checkpoint, args.model, options)
     size = sum(path.stat().st_size for path in Path(folder).iterdir())

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleft.models import DEFAULT, builtin_models, builtin_path
+from cleft.models import DEFAULT, builtin_models, model_path
 
 if TYPE_CHECKING:
     from cleft.runtime import ModelDirectory
 
-__all__ = ["add", "facts", "model_path", "run"]
+__all__ = ["add", "facts", "run"]
 
 EPILOG = """\
 A model is a built-in one, by its name, or a directory that 'cleft export'
@@ -64,14 +63,6 @@ def run(args: argparse.Namespace) -> int:
     for line in _report(found):
         print(_printable(line))
     return 0
-
-
-def model_path(name: str) -> Path:
-    """The directory that a model's name or path means; the same as for `cleft.load`."""
-    path = Path(name).expanduser()
-    is_path = len(path.parts) > 1 or path.exists()
-    # What can be no path is a name that is wrong: the error tells those there are.
-    return path if is_path and name not in builtin_models() else builtin_path(name)
 
 
 def facts(directory: ModelDirectory, *, labels: bool = False) -> dict[str, Any]:

@@ -17,6 +17,9 @@ what is read
   An argument that names an existing path is a file, or a folder whose .txt
   files are all read; one with white space in it is a text; - is standard
   input. Anything else is an error: for a text of one word use --text.
+  Text that begins as a file of trees does (brackets, JSON, rs3, dis) is an
+  error too; --input says what it is. --input brackets parses the words of
+  trees again, traces left out, with their own tags if --keep-tags asks for it.
   With --edus the input gives the elementary discourse units: one a line, a
   blank line between sentences, as 'cleft segment' writes them; in JSON Lines
   the key "edus" has them as [[left, right], ...] over the tokens.
@@ -46,6 +49,7 @@ examples:
   cleft parse notes.txt --format brackets --beam 20 --n-best 5
   cleft parse corpus/ --format jsonl --jobs 2 -o trees/
   cleft parse edus.txt --edus
+  cleft parse trees.mrg --input brackets --keep-tags --format brackets
   cat corpus.txt | cleft parse - --format jsonl > trees.jsonl
   tail -f notes.txt | cleft parse - --input lines
 
@@ -79,6 +83,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--n-best", type=int, default=1, metavar="N", help="how many trees of a task (default: 1)"
     )
+    parser.add_argument(
+        "--keep-tags", action="store_true", help="with --input brackets: the tags of its trees"
+    )
     parser.add_argument("--edus", action="store_true", help="the input gives the EDUs; see below")
     parser.add_argument(
         "--format", choices=list(ENDINGS), default="terminal", help="default: terminal"
@@ -108,7 +115,14 @@ def run(args: argparse.Namespace) -> int:
             hint="use a model with discourse, such as en",
         )
     language = args.language or parser.language
-    sentences = Sentences(inputs, language=language, hyphens=args.hyphens, edus=args.edus)
+    sentences = Sentences(
+        inputs,
+        language=language,
+        hyphens=args.hyphens,
+        edus=args.edus,
+        clean=args.clean or "ptb",
+        keep_tags=args.keep_tags,
+    )
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = watched(results, visible=not _to_terminal(destination))
@@ -131,6 +145,8 @@ def _task(args: argparse.Namespace) -> str:
         )
     if args.edus and task == SYNTAX:
         raise UsageError("--edus is about discourse trees, and none is asked for")
+    if args.keep_tags and task == DISCOURSE:
+        raise UsageError("--keep-tags is about syntactic trees, and none is asked for")
     if args.n_best > 1 and held == DISCOURSE:
         raise UsageError(
             f"--format {args.format} holds one tree a sentence, and --n-best asks for more",

@@ -7,32 +7,53 @@ span them; `Sentences.owner` tells which input a result belongs to.
 from __future__ import annotations
 
 import argparse
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 from cleft import files
 from cleft.errors import CleftError, InputError, UsageError
+from cleft.formats.cleaning import CLEANINGS, Cleaning, cleaning
+from cleft.formats.registry import FORMATS, begins_as
 from cleft.text import (
     Hyphens,
     Source,
-    lines_of_text,
+    Token,
     read_conllu,
     read_jsonl_tokens,
     read_lines,
     read_plain,
     read_tokens,
-    sources_of_text,
 )
 from cleft.text.edus import edus_of_fields, edus_of_lines
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
+__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs", "source_of_words"]
 
-KINDS = ("text", "lines", "tokens", "jsonl", "conllu")
+KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
+RAW = ("text", "lines")
+"""Kinds whose tokens are found by the rules of a language."""
 ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
 TEXTS = (".txt", ".text")
 WITH_EDUS = ("text", "tokens", "jsonl")
+
+CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
+AT_MOST = 10_000
+"""Characters of a text after which it is taken for one, whatever it begins with."""
+FOUND = {
+    "brackets": (
+        "trees in brackets",
+        "--input brackets parses their words again; --keep-tags keeps their tags",
+    ),
+    "jsonl": ("JSON", "--input jsonl reads JSON Lines with tokens"),
+    "conllu": ("a table of words", "--input conllu reads CoNLL-U"),
+    "rs3": ("XML", "'cleft draw' and 'cleft convert' read the trees of .rs3 and .rs4 files"),
+    "dis": ("discourse trees", "'cleft draw' and 'cleft convert' read the trees of .dis files"),
+}
+"""What may be taken for text by mistake, and what to do with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +61,7 @@ class Input:
     """One input: a file (or `-`) in `path`, or a text of the command line.
 
     `name` is how messages call it, `target` how its output is called in a
-    folder, without an ending.
+    folder, without an ending. `guessed` says that nobody told its kind.
     """
 
     name: str
@@ -48,6 +69,12 @@ class Input:
     target: Path
     path: str | None = None
     text: str = ""
+    guessed: bool = False
+
+    @property
+    def source(self) -> files.Readable:
+        """What a reader of files takes."""
+        return files.Text(self.name, self.text) if self.path is None else self.path
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +93,13 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "--input",
         choices=KINDS,
         help="what the input holds: raw text, raw sentences or tokenised ones one a line, "
-        "JSON Lines with tokens, or CoNLL-U (default: told by the ending, else text)",
+        "JSON Lines with tokens, CoNLL-U, or trees whose words are parsed again "
+        "(default: told by the ending, else text)",
+    )
+    parser.add_argument(
+        "--clean",
+        choices=list(CLEANINGS),
+        help="what to take off trees before their words are read (default: ptb: no traces)",
     )
     parser.add_argument(
         "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"
@@ -97,24 +130,76 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
 
 
 def find_inputs(args: argparse.Namespace) -> list[Input]:
-    """The inputs that a command line names, in order; a folder stands for its files."""
+    """The inputs that a command line names, in order; a folder stands for its files.
+
+    Options that none of them needs, and trees that would be read as text, are refused.
+    """
     found: list[Input] = []
     for argument in args.inputs:
         found += _named(argument, args.input)
     for text in args.text:
-        found.append(_text(text, args.input))
+        found.append(_text(text, args.input or "text"))
     if not found:
         raise UsageError(
             "there is nothing to read",
             hint="name a file, a text in quotes, or - for standard input",
         )
+    _refuse_unused(args, {each.kind for each in found})
+    for each in found:
+        if each.guessed and (each.path is None or Path(each.path).is_file()):
+            with suppress(InputError):  # whoever reads it will tell
+                any(line.strip() for line in _prose(each))
     return found
+
+
+def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
+    for name in ("language", "hyphens"):
+        if getattr(args, name) is not None and not kinds & set(RAW):
+            raise UsageError(
+                f"--{name} is for raw text, and the input has its tokens already",
+                hint="leave it out",
+            )
+    for name in ("clean", "keep_tags"):
+        if getattr(args, name, None) and "brackets" not in kinds:
+            option = "--" + name.replace("_", "-")
+            raise UsageError(f"{option} is for trees in brackets", hint="give --input brackets")
+
+
+def _prose(each: Input) -> Iterator[str]:
+    """The lines of raw text; fails where it begins as a file of trees does."""
+    lines, held = iter(files.lines(each.source)), ""
+    for line in lines:
+        held += line
+        found = "conllu" if CONLLU.match(held) else begins_as(held)
+        if found is None and held.strip() and len(held) < AT_MOST:
+            continue
+        if found:
+            what, hint = FOUND[found]
+            raise UsageError(
+                f"expected text, found {what}",
+                where=each.name,
+                hint=f"{hint}; --input text reads it as text all the same",
+            )
+        if held.strip():
+            break
+        yield held
+        held = ""
+    if held:
+        yield held
+    yield from lines
 
 
 def _named(argument: str, kind: str | None) -> list[Input]:
     if argument == files.STREAM:
-        name = files.source_name(argument)
-        return [Input(name=name, kind=kind or "text", target=Path("stdin"), path=argument)]
+        return [
+            Input(
+                name=files.source_name(argument),
+                kind=kind or "text",
+                target=Path("stdin"),
+                path=argument,
+                guessed=kind is None,
+            )
+        ]
     path = Path(argument)
     if argument and _exists(path):  # no name at all would be the folder that one is in
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
@@ -135,18 +220,26 @@ def _text(text: str, kind: str | None) -> Input:
         raise UsageError(
             f"a text on the command line cannot be {kind}", hint="name a file, or - with a pipe"
         )
-    return Input(name="text", kind=kind or "text", target=Path("text"), text=text)
+    return Input(
+        name="text", kind=kind or "text", target=Path("text"), text=text, guessed=kind is None
+    )
 
 
 def _file(path: Path, relative: Path, kind: str | None) -> Input:
     plain = Path(str(relative).removesuffix(".gz"))
     ending = plain.suffix.lower()
     told = next((name for name, endings in ENDINGS.items() if ending in endings), "text")
-    return Input(name=str(path), kind=kind or told, target=plain.with_suffix(""), path=str(path))
+    return Input(
+        name=str(path),
+        kind=kind or told,
+        target=plain.with_suffix(""),
+        path=str(path),
+        guessed=kind is None and told == "text",
+    )
 
 
 def _folder(path: Path, kind: str | None) -> list[Input]:
-    endings = ENDINGS.get(kind or "text", TEXTS)
+    endings = FORMATS[kind].endings if kind == "brackets" else ENDINGS.get(kind or "text", TEXTS)
     found = [
         each
         for each in sorted(path.rglob("*"))
@@ -180,11 +273,15 @@ class Sentences:
         language: str = "en",
         hyphens: Hyphens | None = None,
         edus: bool = False,
+        clean: str = "ptb",
+        keep_tags: bool = False,
     ) -> None:
         self.inputs = inputs
         self.language = language
         self.hyphens = hyphens
         self.edus = edus
+        self.clean = cleaning(clean)
+        self.keep_tags = keep_tags
         self.error: CleftError | None = None
         self._starts: list[int] = []
 
@@ -227,13 +324,15 @@ class Sentences:
         if self.edus:
             return self._read_edus(each)
         if each.kind == "lines":
-            return read_lines(_lines(each), self.language, self.hyphens)
+            return read_lines(files.lines(each.source), self.language, self.hyphens)
         if each.kind == "tokens":
-            return read_tokens(_lines(each))
-        if each.path is None:
-            return sources_of_text(each.text, self.language, self.hyphens)
+            return read_tokens(files.lines(each.source))
+        if each.kind == "brackets":
+            return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
         if each.kind == "text":
-            return read_plain(each.path, self.language, self.hyphens)
+            lines = _prose(each) if each.guessed else files.lines(each.source)
+            return read_plain(lines, self.language, self.hyphens)
+        assert each.path is not None
         return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
 
     def _read_edus(self, each: Input) -> Iterator[Source]:
@@ -248,9 +347,44 @@ class Sentences:
             for source in read_jsonl_tokens(each.path):
                 yield replace(source, edus=edus_of_fields(source, each.name))
             return
+        lines = _prose(each) if each.guessed else files.lines(each.source)
         tokenised = each.kind == "tokens"
-        yield from edus_of_lines(_lines(each), self.language, self.hyphens, tokenised=tokenised)
+        yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
 
 
-def _lines(each: Input) -> Iterable[str]:
-    return lines_of_text(each.text) if each.path is None else files.lines(each.path)
+def _words_of_trees(each: Input, clean: Cleaning | None, *, keep_tags: bool) -> Iterator[Source]:
+    """The words of the trees of an input; a tree without a word keeps its place."""
+    from cleft.formats.cleaning import clean_tree
+
+    for number, record in enumerate(FORMATS["brackets"].records(each.source), start=1):
+        tree = record.syntax
+        if tree is not None and clean is not None:
+            tree = clean_tree(tree, clean)
+        words = [] if tree is None else tree.words()
+        tags = None if tree is None or not keep_tags else tree.tags()
+        yield source_of_words(words, tags, number=number)
+
+
+def source_of_words(
+    words: Sequence[str],
+    tags: Sequence[str] | None = None,
+    *,
+    edus: Sequence[int] | None = None,
+    number: int | None = None,
+) -> Source:
+    """A sentence of words, one space between them.
+
+    >>> source_of_words(["It", "rained"]).tokens[1]
+    Token(text='rained', start=3, end=9)
+    """
+    starts = accumulate((len(word) + 1 for word in words), initial=0)
+    return Source(
+        text=" ".join(words),
+        tokens=tuple(
+            Token(word, start, start + len(word))
+            for word, start in zip(words, starts, strict=False)
+        ),
+        tags=None if tags is None else tuple(tags),
+        edus=None if edus is None else tuple(edus),
+        number=number,
+    )

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, TextIO
 from cleft import files
 from cleft.cli.parse_inputs import Input
 from cleft.errors import OutputError, UsageError
+from cleft.formats.registry import FORMATS
 
 if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree
     from cleft.parser import Sentence
     from cleft.tree import Tree
 
-__all__ = ["ENDINGS", "Destination", "done", "refuse_overwriting", "write_results"]
+__all__ = ["ENDINGS", "Destination", "done", "refuse_ending", "refuse_overwriting", "write_results"]
 
 ENDINGS = {
     "terminal": ".txt",
@@ -32,6 +33,20 @@ ENDINGS = {
 
 WHOLE = ("dis", "rs3", "svg", "html")
 """Formats of which nothing is written before all of it is there."""
+TOLD = {
+    **{name: found.endings for name, found in FORMATS.items()},
+    "jsonl": (*FORMATS["jsonl"].endings, ".json"),
+    "terminal": (".txt", ".text"),
+    "text": (".txt", ".text"),
+    "svg": (".svg",),
+    "html": (".html", ".htm"),
+    "markdown": (".md", ".markdown"),
+    "what cleft does not write": (
+        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps"),
+        *(".conllu", ".conll", ".csv", ".tsv"),
+    ),
+}
+"""The endings that tell a reader what a file holds."""
 
 Results = Iterator["Sentence"]
 
@@ -63,6 +78,7 @@ class Destination:
         for each in self.inputs:
             self._refuse_own(each)
         if not self.is_folder:
+            refuse_ending(self.output, self.form)
             return
         seen: dict[Path, str] = {}
         for each in self.inputs:
@@ -112,6 +128,24 @@ def done(output: str, *, whole: bool = False) -> str:
     if output != files.STREAM:
         return f"nothing written: {output} appears when it is complete"
     return "nothing written" if whole else "all on standard output"
+
+
+def refuse_ending(output: str | None, form: str) -> None:
+    """Fail where a file's name says that it holds something else than the format.
+
+    >>> refuse_ending("tree.png", "svg")
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: tree.png: svg is written, and the ending '.png' is not that of svg; \
+name a file that ends in .svg
+    """
+    ending = Path(str(output or "").removesuffix(".gz")).suffix.lower()
+    if ending not in TOLD[form] and any(ending in endings for endings in TOLD.values()):
+        raise UsageError(
+            f"{form} is written, and the ending {ending!r} is not that of {form}",
+            where=str(output),
+            hint=f"name a file that ends in {TOLD[form][0]}",
+        )
 
 
 def refuse_overwriting(target: Path, each: Input) -> None:
@@ -183,29 +217,27 @@ def _drawn(sentence: Sentence, count: int) -> str:
     heading = f"{count}  {visible(' '.join(sentence.text.split()))}".rstrip()
     blocks = [heading, *(terminal(tree) for tree in trees_of(sentence))]
     if sentence.error is not None:
-        blocks.append(f"no tree: {visible(str(sentence.error))}")
+        blocks.append(visible(_reason(sentence)))
     return ("\n" if count > 1 else "") + "\n\n".join(blocks) + "\n"
 
 
 def _write_rst(destination: Destination, number: int, results: Results) -> None:
-    """One tree a sentence, its EDUs as tokens apart by spaces so that reading counts the same.
+    """One tree a sentence, its EDUs as the source has them.
 
     These formats cannot be empty: in a folder an input without a tree has no file.
     """
     from cleft.formats.dis import write_dis
     from cleft.formats.rs3 import write_rs3
-    from cleft.formats.rst import RstDocument
-    from cleft.tasks import DISCOURSE
+    from cleft.formats.rst import RstDocument, as_text
 
     form = destination.form
     trees: list[DiscourseTree] = []
     position, reason = 0, ""
     for sentence in results:
         reason = reason or str(sentence.error or "")
-        for parse in sentence.parses.get("discourse", ()):
-            tree = DISCOURSE.build(parse.derivation, sentence.words)  # files hold no evidence
-            trees.append(tree.moved(position))
-            position += len(sentence.tokens)
+        if sentence.discourse is not None:
+            trees.append(as_text(sentence.discourse, position))
+            position = trees[-1].span.right
     if not trees and destination.is_folder:
         return
     if not trees:
@@ -221,10 +253,18 @@ def _write_rst(destination: Destination, number: int, results: Results) -> None:
 
 
 def _write_html(destination: Destination, number: int, results: Results, stream: TextIO) -> None:
-    from cleft.draw import Options, html
+    from cleft.draw import Options, Section, html
 
-    trees = [tree for sentence in results for tree in trees_of(sentence)]
-    stream.write(html(trees, Options(title=destination.read(number))))
+    sections = [
+        Section(trees=trees_of(sentence), text=sentence.text, note=_reason(sentence))
+        for sentence in results
+    ]
+    stream.write(html(sections, Options(title=destination.read(number))))
+
+
+def _reason(sentence: Sentence) -> str:
+    """Why there is no tree, if there is none."""
+    return f"no tree: {sentence.error}" if sentence.error is not None else ""
 
 
 def _write_svg(destination: Destination, number: int, results: Results) -> None:

@@ -53,9 +53,10 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Segment all inputs and write what comes."""
     from cleft.cli.parse_inputs import Sentences, find_inputs
-    from cleft.cli.parse_outputs import done, refuse_overwriting
+    from cleft.cli.parse_outputs import done, refuse_ending, refuse_overwriting
     from cleft.cli.parse_results import Tally, grouped, parsed, watched
 
+    refuse_ending(args.output, args.format)
     inputs = find_inputs(args)
     for each in inputs:
         refuse_overwriting(Path(args.output), each)
@@ -64,7 +65,9 @@ def run(args: argparse.Namespace) -> int:
 
     parser = load(args.model, threads=args.threads)
     language = args.language or parser.language
-    sentences = Sentences(inputs, language=language, hyphens=args.hyphens)
+    sentences = Sentences(
+        inputs, language=language, hyphens=args.hyphens, clean=args.clean or "ptb"
+    )
     tally = Tally()
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()

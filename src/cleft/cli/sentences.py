@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cleft import files
-from cleft.convert import read_document
+from cleft.cli.parse_outputs import refuse_ending
 from cleft.errors import CleftError
 from cleft.formats.registry import FORMATS, format_of
 from cleft.formats.rst import RstDocument
@@ -17,7 +17,7 @@ from cleft.sentences import format_sentence, read_sentences, sentence_trees
 
 __all__ = ["add", "run"]
 
-SOURCES = [name for name, found in FORMATS.items() if found.discourse]
+SOURCES = [name for name, found in FORMATS.items() if "discourse" in found.tasks]
 
 
 def add(commands: Any) -> None:
@@ -51,7 +51,8 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Extract the sentences of one document."""
-    document = read_document(args.document, format_of(args.document, args.source))
+    refuse_ending(args.output, "jsonl")
+    document = format_of(args.document, args.source).document(args.document)
     sentences = read_sentences(args.sentences)
     classes = _classes(document, args.relations)
     try:

@@ -23,10 +23,15 @@ is under way is done.
 Anybody who can reach the server can use it, unless a token is set, in a file
 (--token-file) or in the environment variable {TOKEN}.
 
+Requests are answered if their Host header names localhost, the address of the
+connection, or what --host and --allow-host name: behind a proxy, or if clients
+use another name of the machine, give that name with --allow-host.
+
 examples:
   cleft serve
   cleft serve --port 8080 --model en --threads 2
   cleft serve --host 0.0.0.0 --token-file token.txt
+  cleft serve --host 0.0.0.0 --allow-host parser.example.org
   cleft serve --cors https://example.org
 """
 
@@ -63,6 +68,13 @@ def add(commands: Any) -> None:
         metavar="ORIGIN",
         help="let pages of this origin use the API; may repeat",
     )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer requests for this host name or address, too; may repeat",
+    )
     _add_limits(parser)
     parser.set_defaults(run=run)
 
@@ -88,7 +100,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Load the models, listen, serve."""
     try:
-        from cleft.server.engines import load_engines
+        from cleft.server.batching import load_models
         from cleft.server.run import bind, serve
         from cleft.server.settings import Settings
     except ModuleNotFoundError as error:
@@ -100,16 +112,21 @@ def run(args: argparse.Namespace) -> int:
 
     names = (*LIMITS, "seconds")
     limits = {name: value for name in names if (value := getattr(args, name)) is not None}
-    settings = Settings(token=_token(args.token_file), origins=tuple(args.cors), **limits)
+    settings = Settings(
+        token=_token(args.token_file),
+        origins=tuple(args.cors),
+        hosts=(args.host, *args.allow_host),
+        **limits,
+    )
     listener = bind(args.host, args.port)
     with listener:
         models = args.model or [DEFAULT]
-        engines = load_engines(models, threads=args.threads, capacity=settings.queue)
+        served = load_models(models, threads=args.threads, capacity=settings.queue)
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        names_ = ", ".join(engines)
+        names_ = ", ".join(served)
         print(f"cleft: {names_} at http://{shown}:{port}/ (Ctrl-C ends it)", file=sys.stderr)
-        serve(listener, engines, settings)
+        serve(listener, served, settings)
     return 0
 
 

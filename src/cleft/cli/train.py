@@ -30,9 +30,9 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the recipe and train."""
     with training_packages("training"):
-        from cleft.nn.recipe import read_recipe
-        from cleft.nn.rundir import RunDirectory
-        from cleft.nn.train import train
+        from cleft.nn.train.recipe import read_recipe
+        from cleft.nn.train.rundir import RunDirectory
+        from cleft.nn.train.trainer import train
     recipe = read_recipe(args.recipe, args.settings)
     output = args.output or recipe.output
     if not output:

@@ -15,7 +15,7 @@ from cleft.draw.compare import Diff, diff
 from cleft.draw.console import terminal
 from cleft.draw.layout import Layout
 from cleft.draw.options import Options, Theme
-from cleft.draw.page import html
+from cleft.draw.page import Section, html
 from cleft.draw.pictures import Drawable, lay_out, svg
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Drawable",
     "Layout",
     "Options",
+    "Section",
     "Theme",
     "diff",
     "html",

@@ -87,7 +87,7 @@ def _leaf(node: Tree, mark: Mark) -> Chunk:
 
 
 def discourse_entries(tree: DiscourseTree, marks: Mapping[int, Mark]) -> Iterator[Entry]:
-    """The entries of a discourse tree: a disc is a nucleus, a ring a satellite."""
+    """The entries of a discourse tree: a disc is a nucleus, a ring a satellite, EDUs numbered."""
     nodes = tree.preorder()
     numbers = _numbers(nodes)
     stack: list[tuple[DiscourseTree, int, bool, str, str]] = [(tree, 0, True, "", "")]
@@ -95,14 +95,16 @@ def discourse_entries(tree: DiscourseTree, marks: Mapping[int, Mark]) -> Iterato
     while stack:
         node, depth, last, role, name = stack.pop()
         place += 1
-        chunks = _tie(role, name + ":" * (node.edu is not None), marks.get(place, ""))
+        chunks = _tie(role, name, marks.get(place, ""))
         chunks += _doubt(node.evidence)
+        first, end = numbers[place]
         if node.edu is not None:
+            if role:  # one that is alone needs no number
+                chunks.append(Chunk(f"{first}:", "dim"))
             style = "aside" if role == "S" else ""
             words = shown(node.edu.text).split(" ")
             chunks += [Chunk(word, style) for word in words if word]
         else:
-            first, end = numbers[place]
             chunks.append(Chunk(f"{first}–{end}", "dim"))
         rows = zip(node.children, node.nuclearity, node.relations, strict=True)
         stack += [
@@ -130,7 +132,7 @@ def _tie(role: str, name: str, mark: Mark) -> list[Chunk]:
     if not role:
         return []
     disc = Chunk("●" if role == "N" else "○", mark)
-    if name.removesuffix(":") == SPAN:
+    if name == SPAN:
         return [Chunk(_sign(mark) + "●", mark)] if mark else [disc]
     style = mark or ("noun" if role == "S" else "clause")
     return [disc, Chunk(_sign(mark) + visible(name), style)]

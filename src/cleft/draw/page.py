@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
@@ -23,14 +24,40 @@ from cleft.draw.theme import page_colours, style
 from cleft.draw.vector import number, render, safe, stroke_element, text_element
 from cleft.tree import Tree
 
-__all__ = ["fragment", "html"]
+__all__ = ["Section", "fragment", "html"]
 
 DEEPEST = 12  # steps to the right in the reading view
 
 
-def html(trees: Drawable | Iterable[Drawable], options: Options = DEFAULT) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """All trees of one sentence or document on a page, under its text.
+
+    Without `text` the words of the first tree are the heading: a tree does not
+    tell where there were spaces. `note` stands below, for a sentence without a tree.
+
+    >>> tree = Tree.from_brackets("(S (VP (VB Go)) (. !))")
+    >>> Section(trees=[tree]).heading, Section(trees=[tree], text="Go!").heading
+    ('Go !', 'Go!')
+    """
+
+    trees: Sequence[Drawable] = ()
+    text: str = ""
+    note: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The text on one line."""
+        text = self.text or (_words(self.trees[0]) if self.trees else "")
+        return " ".join(text.split())
+
+
+def html(
+    trees: Drawable | Section | Iterable[Drawable | Section], options: Options = DEFAULT
+) -> str:
     """A page of one or more trees or comparisons, complete in one file.
 
+    A `Section` holds the trees of one sentence; a tree by itself is a section.
     Syntax trees stand on one line each, can be scrolled, and fold by click or
     key; discourse trees have a reading view below.
 
@@ -38,10 +65,11 @@ def html(trees: Drawable | Iterable[Drawable], options: Options = DEFAULT) -> st
     >>> page.startswith("<!DOCTYPE html>") and ">rain</text>" in page
     True
     """
-    many = [trees] if isinstance(trees, (Tree, DiscourseTree, Diff)) else trees
+    many = [trees] if isinstance(trees, (Tree, DiscourseTree, Diff, Section)) else trees
+    sections = [one if isinstance(one, Section) else Section(trees=(one,)) for one in many]
     script, theme = _resource("page.js"), options.theme
     title = safe(options.title or "Trees")
-    figures = [_figure(tree, at, options) for at, tree in enumerate(many, start=1)]
+    body = [_section(one, number, options) for number, one in enumerate(sections, start=1)]
     head = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -54,7 +82,7 @@ def html(trees: Drawable | Iterable[Drawable], options: Options = DEFAULT) -> st
         f'<body class="cleft-page cleft-colours-{theme}"><main><h1>{title}</h1>',
     ]
     foot = [f"</main><script>{script}</script></body></html>", ""]
-    return "\n".join([*head, *figures, *foot])
+    return "\n".join([*head, *body, *foot])
 
 
 def fragment(tree: Drawable, options: Options = DEFAULT) -> str:
@@ -79,7 +107,27 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-def _figure(tree: Drawable, at: int, options: Options) -> str:
+def _section(section: Section, at: int, options: Options) -> str:
+    kinds = [_kind(tree) for tree in section.trees]
+    figures = []
+    for place, (tree, kind) in enumerate(zip(section.trees, kinds, strict=True)):
+        count = kinds.count(kind)
+        which = f", {kinds[: place + 1].count(kind)} of {count}" if count > 1 else ""
+        figures.append(_figure(tree, kind + which, at, options))
+    note = f"<p>{safe(section.note)}</p>" if section.note else ""
+    return (
+        f'<section class="cleft-section"><h2><b>{at}</b>'
+        f'<span dir="auto">{safe(section.heading)}</span></h2>{note}{"".join(figures)}</section>'
+    )
+
+
+def _kind(tree: Drawable) -> str:
+    if isinstance(tree, Diff):
+        return f"{_kind(tree.gold)}, gold and predicted"
+    return "Syntax" if isinstance(tree, Tree) else "Discourse"
+
+
+def _figure(tree: Drawable, caption: str, at: int, options: Options) -> str:
     theme = options.theme
     buttons = reading = ""
     if isinstance(tree, Tree):
@@ -88,18 +136,16 @@ def _figure(tree: Drawable, at: int, options: Options) -> str:
     else:
         drawn = render(lay_out(tree, options.width), theme, styled=False)
         reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
-    caption = safe(_sentence(tree))
     return (
-        f'<figure class="cleft-figure"><figcaption><b>{at}</b>'
-        f'<span dir="auto">{caption}</span>{buttons}</figcaption>'
-        f'<div class="cleft-scroll" tabindex="0" role="region" aria-label="Tree {at}">'
+        f'<figure class="cleft-figure"><figcaption><span>{caption}</span>{buttons}</figcaption>'
+        f'<div class="cleft-scroll" tabindex="0" role="region" aria-label="{at}: {caption}">'
         f"{drawn}</div>{reading}</figure>"
     )
 
 
-def _sentence(tree: Drawable) -> str:
+def _words(tree: Drawable) -> str:
     if isinstance(tree, Diff):
-        return _sentence(tree.gold)
+        return _words(tree.gold)
     words = tree.words() if isinstance(tree, Tree) else [edu.text for edu in tree.edus]
     return " ".join(words)
 
@@ -150,6 +196,8 @@ def _levels(places: Iterable[Place]) -> dict[int, int]:
 
 
 def _reading(tree: DiscourseTree) -> str:
+    if tree.is_leaf:  # the drawing is all there is to read
+        return ""
     items = []
     for passage in passages(tree):
         kind = ' class="aside"' if passage.depth else ""

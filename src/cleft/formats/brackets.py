@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import NoReturn, TextIO
 
 from cleft import files
@@ -20,11 +19,14 @@ from cleft.formats.cleaning import KEEP, Cleaner, Cleaning
 from cleft.tree import Tree
 
 __all__ = [
+    "FOREST",
     "MISSING",
+    "bracket_losses",
     "format_brackets",
     "is_no_parse",
     "parse_brackets",
     "read_brackets",
+    "read_by_line",
     "read_parses",
     "write_brackets",
 ]
@@ -38,6 +40,11 @@ TOKEN = re.compile(
 NO_PARSE = re.compile(r"[ \t\r\n\f\v]*(?:\([ \t\r\n\f\v]*+[^ \t\r\n\f\v()]*+[ \t\r\n\f\v()]*+)?")
 MISSING = "(())"
 """What stands for a sentence without a tree, as EVALB has it."""
+FOREST = "\0forest"
+"""The label of a node that only holds together what one line has; it is no bracket.
+
+No file can have such a label, so nothing else is taken for it.
+"""
 SPACE = re.compile(r"[ \t\r\n\f\v]+")
 QUOTED = 24  # characters of the source that a message quotes
 
@@ -166,7 +173,7 @@ def parse_brackets(text: str, clean: Cleaning | None = None) -> Tree:
     return trees[0]
 
 
-def read_brackets(path: str | Path, clean: Cleaning | None = None) -> Iterator[Tree]:
+def read_brackets(path: files.Readable, clean: Cleaning | None = None) -> Iterator[Tree]:
     """The trees of a file, one at a time, cleaned if asked.
 
     A tree that cleaning leaves without a word is an error, since leaving it
@@ -195,7 +202,7 @@ def is_no_parse(line: str) -> bool:
     return NO_PARSE.fullmatch(line) is not None and line.count("(") == line.count(")")
 
 
-def read_parses(path: str | Path, clean: Cleaning | None = None) -> Iterator[Tree | None]:
+def read_parses(path: files.Readable, clean: Cleaning | None = None) -> Iterator[Tree | None]:
     """What a parser wrote: the trees of a file, None for `(())` and the like.
 
     Blank lines part trees, as in `read_brackets`, and are no missing parse.
@@ -212,6 +219,44 @@ def read_parses(path: str | Path, clean: Cleaning | None = None) -> Iterator[Tre
     reader.finish()
     if empty:
         raise _nothing(reader.name)
+
+
+def read_by_line(path: files.Readable) -> list[Tree | None]:
+    r"""The trees of a file as EVALB pairs them; None for a missing parse.
+
+    If no tree goes on over several lines, each line is one entry, a blank one
+    is a missing parse, and several trees on a line, or words with tags but no
+    phrase, become a `FOREST`. Else trees are counted, and blank lines mean
+    nothing.
+
+    >>> read_by_line(files.Text("trees", "(NP (NN rain))\n\n"))
+    [Tree.from_brackets('(NP (NN rain))'), None]
+    """
+    reader = Reader(files.source_name(path))
+    by_line: list[Tree | None] = []
+    by_tree: list[Tree | None] = []
+    whole_lines = True
+    for line in files.lines(path):
+        if not reader.labels and is_no_parse(line):
+            reader.feed("\n")  # counts the line
+            by_line.append(None)
+            if "(" in line:
+                by_tree.append(None)
+        else:
+            found = reader.feed(line)
+            by_line.append(_joined(found))
+            by_tree += found
+            whole_lines &= not reader.labels
+    reader.finish()
+    if all(tree is None for tree in by_tree):
+        raise InputError("expected at least one tree, found none", where=reader.name)
+    return by_line if whole_lines else by_tree
+
+
+def _joined(trees: list[Tree]) -> Tree | None:
+    if len(trees) > 1:
+        return Tree(FOREST, trees)
+    return trees[0] if trees else None
 
 
 def _nothing(name: str) -> InputError:
@@ -253,3 +298,23 @@ def write_brackets(trees: Iterable[Tree], stream: TextIO) -> None:
     """Write trees, one a line."""
     for tree in trees:
         stream.write(format_brackets(tree) + "\n")
+
+
+def bracket_losses(tree: Tree) -> Iterator[str]:
+    """What of a tree brackets have no place for.
+
+    >>> list(bracket_losses(Tree("NN", word="a(b")))
+    ['trees with words or labels that brackets cannot hold as they are']
+    """
+    nodes = tree.preorder()
+    if any(node.evidence for node in nodes):
+        yield "trees with probabilities: brackets have no place for them"
+    if any(map(_changes, nodes)):
+        yield "trees with words or labels that brackets cannot hold as they are"
+
+
+def _changes(node: Tree) -> bool:
+    texts = (node.label, node.word if node.word is not None else "x")
+    odd = any(set(text) & set("() \t\r\n\f\v") for text in texts)
+    # A word without a tag is written bare, which not every place allows.
+    return odd or node.word == "" or (node.word is not None and not node.label)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TextIO
 
 from cleft import files
@@ -56,7 +55,7 @@ class _Open:
     first: int = 0
 
 
-def read_dis(path: str | Path) -> RstDocument:
+def read_dis(path: files.Readable) -> RstDocument:
     """The trees of a .dis file as one document."""
     name = files.source_name(path)
     text = files.read_text(path)

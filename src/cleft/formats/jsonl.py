@@ -12,7 +12,6 @@ import itertools
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from cleft import files
@@ -67,6 +66,12 @@ class Record:
     def __post_init__(self) -> None:
         if not self.tokens:
             object.__setattr__(self, "tokens", _tokens_of(self.syntax, self.discourse))
+
+    @property
+    def trees(self) -> dict[str, Tree | DiscourseTree]:
+        """The trees that are there, by task."""
+        both = {"syntax": self.syntax, "discourse": self.discourse}
+        return {task: tree for task, tree in both.items() if tree is not None}
 
     @property
     def task(self) -> str | None:
@@ -180,7 +185,7 @@ def _evidence_data(evidence: Evidence) -> dict[str, Any]:
 # ---------------------------------------------------------------- reading
 
 
-def read_jsonl(path: str | Path, relations: Relations = "coarse") -> Iterator[Record]:
+def read_jsonl(path: files.Readable, relations: Relations = "coarse") -> Iterator[Record]:
     """The records of a file, one at a time; blank lines are passed over.
 
     `relations` says which names to take from a corpus that gives both.

@@ -6,8 +6,6 @@ both. What is read and how: docs/formats-rst.md.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from cleft import files
 from cleft.formats.rs3_read import document_from
 from cleft.formats.rs3_write import write_rs3, write_rs4
@@ -17,6 +15,6 @@ from cleft.formats.rst import RstDocument
 __all__ = ["read_rs3", "write_rs3", "write_rs4"]
 
 
-def read_rs3(path: str | Path) -> RstDocument:
+def read_rs3(path: files.Readable) -> RstDocument:
     """The document of an rs3 or rs4 file."""
     return document_from(parse(files.lines(path), files.source_name(path)))

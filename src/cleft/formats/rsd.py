@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from cleft import files
@@ -43,7 +42,7 @@ class Part(NamedTuple):
     tree: DiscourseTree
 
 
-def read_rsd(path: str | Path) -> RstDocument:
+def read_rsd(path: files.Readable) -> RstDocument:
     """The document of an .rsd file, its dependencies made a tree of constituents."""
     name = files.source_name(path)
     rows: list[Row] = []

@@ -24,6 +24,7 @@ __all__ = [
     "RstFormat",
     "SecondaryEdge",
     "Signal",
+    "as_text",
     "losses",
     "make_edu",
     "placed",
@@ -139,6 +140,29 @@ def make_edu(text: str, start: int) -> Edu:
     """An EDU whose tokens start at a boundary of the document; its white space made single."""
     tokens = text_tokens(text)
     return Edu(" ".join(tokens), Span(start, start + len(tokens)))
+
+
+def as_text(tree: DiscourseTree, start: int = 0) -> DiscourseTree:
+    """A tree as a file of text has it: its tokens are what white space parts, from `start`.
+
+    Offsets and probabilities, for which such files have no place, are gone.
+
+    >>> leaves = [DiscourseTree.leaf(Edu("It rained,", Span(0, 3), 0, 10)),
+    ...           DiscourseTree.leaf(Edu("so we left.", Span(3, 7), 11, 22))]
+    >>> as_text(DiscourseTree.join(leaves, "SN", "cause"), 5).edus[1]
+    Edu(text='so we left.', span=Span(left=7, right=10), start=None, end=None)
+    """
+    edus: list[Edu] = []
+    for edu in tree.edus:
+        edus.append(make_edu(edu.text, edus[-1].span.right if edus else start))
+    stack: list[DiscourseTree] = []
+    for node in reversed(tree.preorder()):
+        if node.edu is not None:
+            stack.append(DiscourseTree.leaf(edus.pop()))
+        else:
+            children = [stack.pop() for _ in node.children]
+            stack.append(DiscourseTree(children, node.nuclearity, node.relations))
+    return stack[0]
 
 
 class Placed(NamedTuple):

@@ -10,22 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from cleft.formats.brackets import FOREST
 from cleft.metrics.prm import Pairs, Parameters
 from cleft.tree import Tree
 
-__all__ = ["ANY", "FOREST", "Bracket", "Bracketing", "Rules", "bracketing"]
+__all__ = ["ANY", "Bracket", "Bracketing", "Rules", "bracketing"]
 
 Bracket = tuple[int, int, str]
 """Left and right boundary, counted in the words that are kept, and the label."""
 
 ANY = "*"
 """What every label counts as in unlabelled scoring."""
-
-FOREST = "\0forest"
-"""The label of a node that only holds together what one line has; it is no bracket.
-
-No file can have such a label, so nothing else is taken for it.
-"""
 
 
 @dataclass(slots=True)

@@ -105,5 +105,4 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "difference": comparison.difference,
         "interval": interval_data(comparison.interval),
         "p_value": comparison.p_value,
-        "wins": comparison.wins,
     }

@@ -8,23 +8,22 @@ and trees are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from cleft import files
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, MetricError, UsageError
-from cleft.formats.brackets import Reader, is_no_parse
-from cleft.formats.jsonl import Record, read_jsonl
-from cleft.formats.registry import FORMATS, Format, format_of
-from cleft.metrics.bracketing import FOREST
+from cleft.formats.brackets import FOREST
+from cleft.formats.cleaning import Cleaning, clean_tree
+from cleft.formats.jsonl import Record, Relations
+from cleft.formats.registry import format_of
 from cleft.tree import Tree
 
-__all__ = ["Relations", "Source", "bracket_entries", "every_tree", "pair_up", "read_bracket_lines"]
+__all__ = ["Source", "every_tree", "pair_up"]
 
-Relations = Literal["coarse", "fine"]
 T = TypeVar("T", Tree, DiscourseTree)
 
 
@@ -32,38 +31,39 @@ class Source:
     """A file of trees, read once, when it is first asked for something.
 
     An ending that tells no format is taken for brackets. `relations` says which
-    names to take from JSON Lines that give both.
+    names to take from JSON Lines that give both, `clean` what to take off
+    constituency trees.
     """
 
     def __init__(
         self,
-        path: str | Path,
+        path: files.Readable,
         format_name: str | None = None,
         relations: Relations = "coarse",
+        clean: Cleaning | None = None,
     ) -> None:
         self.path = path
         self.relations = relations
+        self.clean = clean
         self.name = files.source_name(path)
-        if Path(path).is_dir():
+        if not isinstance(path, files.Text) and Path(path).is_dir():
             raise InputError(
                 "expected a file, found a directory", where=self.name, hint="name a file in it"
             )
-        self.format = _format(path, format_name)
+        self.format = format_of(path, format_name, default="brackets")
 
     @property
     def tasks(self) -> frozenset[str]:
         """What the file holds trees of."""
-        if self.format.name == "jsonl":
-            found = {record.task for record in self.records}
-            return frozenset(
-                task for task in ("syntax", "discourse") if task in found or "both" in found
-            )
-        return frozenset({"syntax"} if self.format.syntax else {"discourse"})
+        if len(self.format.tasks) == 1:
+            return frozenset(self.format.tasks)
+        found = {record.task for record in self.records}
+        return frozenset(task for task in self.format.tasks if task in found or "both" in found)
 
     @cached_property
     def records(self) -> list[Record]:
-        """The lines of a JSON Lines file."""
-        return list(read_jsonl(self.path, self.relations))
+        """The sentences of the file, a place for each line where it goes by lines."""
+        return self.format.by_line(self.path, self.relations)
 
     @property
     def genres(self) -> list[str]:
@@ -85,77 +85,23 @@ class Source:
         return [str(genre) for genre in found]
 
     def syntax(self) -> list[Tree | None]:
-        """The constituency trees, None where one is missing."""
-        if self.format.name == "jsonl":
-            return [record.syntax for record in self.records]
-        return read_bracket_lines(self.path)
+        """The constituency trees, cleaned; None where one is missing or no word is left."""
+        trees = (record.syntax for record in self.records)
+        return [tree and _cleaned(tree, self.clean) for tree in trees]
 
     def discourse(self) -> list[DiscourseTree | None]:
         """The discourse trees, None where one is missing."""
-        if self.format.name == "jsonl":
-            return [record.discourse for record in self.records]
-        return list(_read_document(self.path, self.format))
+        return [record.discourse for record in self.records]
 
 
-def _format(path: str | Path, name: str | None) -> Format:
-    if name is not None:
-        return format_of(path, name)
-    try:
-        return format_of(path)
-    except UsageError:
-        return FORMATS["brackets"]
-
-
-def _read_document(path: str | Path, found: Format) -> tuple[DiscourseTree, ...]:
-    if found.name == "dis":
-        from cleft.formats.dis import read_dis
-
-        return read_dis(path).trees
-    if found.name == "rsd":
-        from cleft.formats.rsd import read_rsd
-
-        return read_rsd(path).trees
-    from cleft.formats.rs3 import read_rs3
-
-    return read_rs3(path).trees
-
-
-def read_bracket_lines(path: str | Path) -> list[Tree | None]:
-    """The trees of a file as EVALB pairs them; None for a missing parse."""
-    return bracket_entries(files.lines(path), files.source_name(path))
-
-
-def bracket_entries(lines: Iterable[str], name: str) -> list[Tree | None]:
-    """The trees of lines as EVALB pairs them; None for a missing parse.
-
-    If no tree goes on over several lines, each line is one entry; several
-    trees on a line, or words with tags but no phrase, become a `FOREST`.
-    """
-    reader = Reader(name)
-    by_line: list[Tree | None] = []
-    by_tree: list[Tree | None] = []
-    whole_lines = True
-    for line in lines:
-        if not reader.labels and is_no_parse(line):
-            reader.feed("\n")  # counts the line
-            by_line.append(None)
-            if "(" in line:
-                by_tree.append(None)
-        else:
-            found = reader.feed(line)
-            by_line.append(_joined(found))
-            by_tree += found
-            whole_lines &= not reader.labels
-    reader.finish()
-    if all(tree is None for tree in by_tree):
-        raise InputError("expected at least one tree, found none", where=name)
-    return by_line if whole_lines else by_tree
-
-
-def _joined(trees: list[Tree]) -> Tree | None:
-    if len(trees) > 1:
-        return Tree(FOREST, trees)
-    return trees[0] if trees else None
+def _cleaned(tree: Tree, clean: Cleaning | None) -> Tree | None:
+    """A tree without what cleaning takes off it; the trees of a forest one by one."""
+    if clean is None:
+        return tree
+    if tree.label != FOREST:
+        return clean_tree(tree, clean)
+    kept = [found for one in tree.children if (found := clean_tree(one, clean)) is not None]
+    return Tree(FOREST, kept) if kept else None
 
 
 def pair_up(

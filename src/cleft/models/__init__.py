@@ -7,12 +7,14 @@ from pathlib import Path
 
 from cleft.errors import ModelError
 
-__all__ = ["DEFAULT", "builtin_models", "builtin_path"]
+__all__ = ["DEFAULT", "builtin_models", "model_path"]
 
 DEFAULT = "en"
 """The model that `cleft.load()` loads."""
 
 CONFIG = "config.json"
+REPOSITORY = Path(__file__).parents[3]
+"""The clone that the package is used from; if it is installed elsewhere, nothing is found there."""
 
 
 def builtin_models() -> list[str]:
@@ -25,23 +27,41 @@ def builtin_models() -> list[str]:
     return sorted(path.name for path in folder.iterdir() if (path / CONFIG).is_file())
 
 
-def builtin_path(name: str) -> Path:
-    """The directory of a built-in model.
+def model_path(model: str | Path) -> Path:
+    """The directory of a built-in model, by its name, or that of any other, by its path.
 
-    >>> builtin_path("no-such-model")  # doctest: +ELLIPSIS
+    A name that is also a directory here means the built-in model; write
+    `./en` for the directory.
+
+    >>> model_path("en").name
+    'en'
+    >>> model_path("no-such-model")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cleft.errors.ModelError: no built-in model is called 'no-such-model'; ...
+    cleft.errors.ModelError: no-such-model: expected a model's directory, found nothing; ...
     """
-    if name not in builtin_models():
-        raise ModelError(f"no built-in model is called {name!r}", hint=known_names())
-    return _folder() / name
+    if isinstance(model, str) and model in builtin_models():
+        return _folder() / model
+    path = Path(model).expanduser()
+    if not path.exists():
+        raise ModelError(
+            "expected a model's directory, found nothing", where=str(model), hint=_hint(path)
+        )
+    return path
 
 
-def known_names() -> str:
-    """The names of the built-in models, for messages."""
+def _hint(path: Path) -> str:
+    """Where there are models, when there is none at a path."""
     names = builtin_models()
-    return f"built in: {', '.join(names)}" if names else "this installation has no built-in model"
+    known = f"built in: {', '.join(names)}" if names else "this installation has no built-in model"
+    nearby = (Path("models") / path, REPOSITORY / "models" / path)
+    found = [each for each in nearby if len(path.parts) == 1 and (each / CONFIG).is_file()]
+    if found:
+        return f"{known}; a model of this name is at {found[0]}: give its path"
+    return (
+        f"name a built-in model ({known}) or the directory of another; models of other "
+        "languages lie in the folder models/ of cleft's repository, as in models/fr"
+    )
 
 
 def _folder() -> Path:

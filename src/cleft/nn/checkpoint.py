@@ -9,7 +9,6 @@ checkpoint.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import reprlib
@@ -28,7 +27,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Featuriser
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.transformer import load_pieces, load_transformer
+from cleft.nn.transformer import encoder_sums, load_pieces, load_transformer
 from cleft.nn.vocab import Vocabulary
 
 __all__ = [
@@ -114,6 +113,28 @@ def trained_tensors(network: Network) -> Tensors:
     return {name: p for name, p in network.named_parameters() if p.requires_grad}
 
 
+def _is_partly_frozen(config: NetworkConfig) -> bool:
+    """Whether a model has weights of its transformer only in that one's own directory."""
+    return config.transformer_frozen or config.embeddings_frozen
+
+
+def _refuse_other_encoder(config: NetworkConfig, known: Any, where: Path) -> None:
+    """Fail if the transformer's files are not those that a model was trained with."""
+    if not isinstance(known, dict):
+        raise InputError(f"expected an object, found {known!r}", where=f"{where}: encoder")
+    kept = _is_partly_frozen(config)
+    wanted = {name: s for name, s in known.items() if kept or not name.endswith(".safetensors")}
+    found = encoder_sums(config.transformer, weights=kept)
+    for name in sorted({*wanted, *found}):
+        if wanted.get(name) != found.get(name):
+            what = "altered" if name in wanted and name in found else "added or removed"
+            raise InputError(
+                f"the model was trained with another encoder: {name} was {what} since",
+                where=str(Path(config.transformer) / name),
+                hint="bring the encoder back as it was, or train again with this one",
+            )
+
+
 def build_network(
     config: NetworkConfig, vocabulary: Vocabulary, *, weights: bool = True
 ) -> tuple[Network, Featuriser]:
@@ -121,9 +142,9 @@ def build_network(
     pieces = model = None
     if config.encoder == "transformer":
         pieces = load_pieces(config.transformer)
-        kept = config.transformer_frozen or config.embeddings_frozen
+        wanted = weights or _is_partly_frozen(config)
         depth = config.transformer_depth
-        model = load_transformer(config.transformer, weights=weights or kept, depth=depth)
+        model = load_transformer(config.transformer, weights=wanted, depth=depth)
     network = Network(config, vocabulary, model)
     return network, Featuriser(config, vocabulary, pieces)
 
@@ -131,7 +152,7 @@ def build_network(
 def save_model(
     directory: Path, network: Network, vocabulary: Vocabulary, about: Mapping[str, Any]
 ) -> None:
-    """Write a model; `about` (its scores, its data) goes into config.json."""
+    """Write a model; `about` (its scores, its data, the sums of its encoder) is in config.json."""
     directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / "vocabulary.json", vocabulary.to_table())
     _write_tensors(directory / "model.safetensors", trained_tensors(network))
@@ -141,7 +162,10 @@ def save_model(
 def load_model(directory: str | Path) -> TorchScorer:
     """The scorer of a model's directory, ready to search with."""
     folder = Path(directory).expanduser()
-    config = NetworkConfig.from_table(read_object(folder / "config.json").get("network", {}))
+    table = read_object(folder / "config.json")
+    config = NetworkConfig.from_table(table.get("network", {}))
+    if table.get("encoder"):  # models of older releases do not know theirs
+        _refuse_other_encoder(config, table["encoder"], folder / "config.json")
     vocabulary = Vocabulary.from_table(read_object(folder / "vocabulary.json"))
     network, featurise = build_network(config, vocabulary, weights=False)
     fill(network, _read_tensors(folder / "model.safetensors"), folder / "model.safetensors")
@@ -168,7 +192,7 @@ def save_checkpoint(directory: Path, tensors: Tensors, counters: Mapping[str, An
     """Write a checkpoint; the one before it is removed when this one is whole."""
     name = f"checkpoint-{counters['step']}.safetensors"
     _write_tensors(directory / name, tensors)
-    whole = {**counters, "tensors": name, "sha256": _digest(directory / name)}
+    whole = {**counters, "tensors": name, "sha256": files.sha256(directory / name)}
     write_json(directory / "checkpoint.json", whole)
     for old in directory.glob("checkpoint-*.safetensors"):
         if old.name != name:
@@ -190,19 +214,10 @@ def load_checkpoint(directory: Path) -> tuple[Tensors, dict[str, Any]]:
     if name != f"checkpoint-{counters['step']}.safetensors":  # no other file, here or elsewhere
         raise InputError(f"expected the tensors of step {counters['step']}", where=str(path))
     # Those of older releases have no sum.
-    if counters.get("sha256") not in (None, _digest(directory / name)):
+    if counters.get("sha256") not in (None, files.sha256(directory / name)):
         raise InputError(
             "not the bytes that were written: the file is cut short or altered",
             where=str(directory / name),
             hint="bring it back from a copy, or start anew in another --output",
         )
     return _read_tensors(directory / name), counters
-
-
-def _digest(path: Path) -> str:
-    """The SHA-256 of a file."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error

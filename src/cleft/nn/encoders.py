@@ -17,7 +17,7 @@ from cleft.nn.features import Inputs
 from cleft.nn.layers import BiLstm, SharedDropout, real_positions, token_dropout
 from cleft.nn.transformer import Transformer
 from cleft.nn.vocab import PAD, Vocabulary
-from cleft.runtime.casing import CASINGS
+from cleft.runtime.words import CASINGS
 
 __all__ = ["CharEncoder", "ContextEncoder", "Encoder", "Encoding"]
 

@@ -8,16 +8,28 @@ all steps of the gold trees at once; both give the same scores.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
+from cleft.nn.decoders import State, make_decoder
 from cleft.nn.encoders import Encoding
-from cleft.nn.layers import Biaffine, Lstm, Mlp, SharedDropout
+from cleft.nn.layers import Biaffine, Mlp, SharedDropout
+from cleft.tasks import Task
 
-__all__ = ["BoundaryMarker", "Memory", "SpanLabels", "SplitHead", "SplitLabels", "at_boundaries"]
+__all__ = [
+    "Boundaries",
+    "BoundaryMarker",
+    "Memory",
+    "SpanLabels",
+    "SpanScores",
+    "SplitHead",
+    "SplitLabels",
+    "at_boundaries",
+]
 
 
 def at_boundaries(x: Tensor, positions: Tensor) -> Tensor:
@@ -29,12 +41,13 @@ def at_boundaries(x: Tensor, positions: Tensor) -> Tensor:
 class Memory:
     """What a head knows of a batch before the first step, one row a sentence."""
 
-    left_gates: Tensor  # (batch, n + 1, 4·hidden)
-    right_gates: Tensor  # (batch, n + 1, 4·hidden)
-    keys: Tensor  # (batch, n + 1, pointer)
+    left: Tensor  # (batch, n + 1, decoder): a boundary's share as a span's left end
+    right: Tensor  # (batch, n + 1, decoder)
+    left_query: Tensor  # (batch, n + 1, span scores)
+    right_query: Tensor  # (batch, n + 1, span scores)
+    keys: Tensor  # (batch, n + 1, pointer + 2·span scores)
     offsets: Tensor  # (batch, n + 1), -inf beyond the sentence
-    hidden: Tensor  # (batch, layers, hidden): the start
-    cell: Tensor  # (batch, layers, hidden)
+    start: State
     label_left: Tensor  # (batch, n + 1, label)
     label_right: Tensor  # (batch, n + 1, label)
 
@@ -110,6 +123,43 @@ class Pointer(nn.Module):
         return functional.linear(x, self.weight), offsets
 
 
+class SpanScores(nn.Module):
+    """How well a span stands as a node of the tree, from its two boundaries.
+
+    score(i, j) = l_i W r_j + u l_i + v r_j + b. The pointer adds the scores of the two
+    halves of a split; as products of vectors of a boundary each, they only widen its keys.
+    """
+
+    def __init__(self, size: int, config: NetworkConfig) -> None:
+        super().__init__()
+        width = config.span_scores
+        self.left = Mlp(size, width, config.mlp_dropout)
+        self.right = Mlp(size, width, config.mlp_dropout)
+        self.weight = nn.Parameter(torch.zeros(width, width))
+        self.left_offset = nn.Parameter(torch.zeros(width))
+        self.right_offset = nn.Parameter(torch.zeros(width))
+        self.bias = nn.Parameter(torch.zeros(()))
+
+    def ends(self, boundaries: Tensor) -> tuple[Tensor, Tensor]:
+        """The vectors l and r of boundaries, (batch, n + 1, width) each."""
+        return self.left(boundaries), self.right(boundaries)
+
+    def queries(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+        """What a span's ends ask of a boundary between them: l W of the left, W r of the right."""
+        return functional.linear(left, self.weight.T), functional.linear(right, self.weight)
+
+    def offsets(self, left: Tensor, right: Tensor) -> Tensor:
+        """A boundary's own share as right end of the first half and left end of the second."""
+        return right @ self.right_offset + left @ self.left_offset
+
+    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        """Logits (batch, n + 1, n + 1) of all spans, by left and right end."""
+        query, _ = self.queries(left, right)
+        scores = torch.bmm(query, right.transpose(1, 2))
+        scores = scores + (left @ self.left_offset).unsqueeze(2)
+        return scores + (right @ self.right_offset).unsqueeze(1) + self.bias
+
+
 class SpanLabels(nn.Module):
     """Labels of spans, from their two ends (syntax)."""
 
@@ -117,7 +167,9 @@ class SpanLabels(nn.Module):
         super().__init__()
         self.left = Mlp(size, config.label_size, config.mlp_dropout)
         self.right = Mlp(size, config.label_size, config.mlp_dropout)
-        self.pair = Biaffine(config.label_size, labels)
+        self.count = labels
+        self.none = labels if config.label_none else None  # after all others
+        self.pair = Biaffine(config.label_size, labels + config.label_none)
 
     def remember(self, boundaries: Tensor) -> tuple[Tensor, Tensor]:
         """What the boundaries are as left and as right ends, (batch, n + 1, label) each."""
@@ -127,6 +179,10 @@ class SpanLabels(nn.Module):
         """Scores (items, labels) of spans (items, 2)."""
         scores: Tensor = self.pair(left[rows, items[:, 0]], right[rows, items[:, 1]])
         return scores
+
+    def chart(self, left: Tensor, right: Tensor) -> Tensor:
+        """Scores (batch, n + 1, n + 1, labels) of all spans, by left and right end."""
+        return self.pair.chart(left, right)
 
 
 class SplitLabels(nn.Module):
@@ -138,6 +194,7 @@ class SplitLabels(nn.Module):
 
     def __init__(self, size: int, labels: int, config: NetworkConfig) -> None:
         super().__init__()
+        self.count = labels
         self.left = nn.Linear(2 * size, config.label_size)
         self.right = nn.Linear(2 * size, config.label_size)
         for linear in (self.left, self.right):
@@ -165,30 +222,45 @@ class SplitLabels(nn.Module):
         return scores
 
 
+@dataclass(frozen=True, kw_only=True)
+class Boundaries:
+    """What a head makes of the boundaries of a batch, before any span is looked at."""
+
+    left: Tensor  # (batch, n + 1, span input): a boundary's part as a span's left end
+    right: Tensor  # (batch, n + 1, span input)
+    summary: Tensor  # (batch, size)
+    left_query: Tensor  # (batch, n + 1, span scores)
+    right_query: Tensor  # (batch, n + 1, span scores)
+    keys: Tensor  # (batch, n + 1, pointer + 2·span scores)
+    offsets: Tensor  # (batch, n + 1), -inf beyond the sentence
+    marks: Tensor | None  # (batch, n + 1): logits of EDU boundaries
+    spans: Tensor | None  # (batch, n + 1, n + 1): logits that a span is in the tree
+
+
 class SplitHead(nn.Module):
     """Splits and labels of one task over an encoder's boundaries."""
 
     def __init__(
-        self, size: int, summary: int, labels: int, config: NetworkConfig, *, splits: bool
+        self, size: int, summary: int, labels: int, config: NetworkConfig, *, task: Task[Any]
     ) -> None:
         super().__init__()
         self.config = config
-        hidden = config.decoder_hidden
-        marks = splits and config.edu_boundaries == "pointer"
+        self.stops = task.stops
+        marks = self.stops and config.edu_boundaries == "pointer"
         self.marker = (
-            BoundaryMarker(size, config) if splits and config.edu_boundaries != "none" else None
+            BoundaryMarker(size, config) if self.stops and config.edu_boundaries != "none" else None
         )
-        self.start = nn.Linear(summary, hidden)
         self.span = SpanInput(size, config, marks)
-        sizes = [self.span.size] + [hidden] * (config.decoder_layers - 1)
-        self.layers = nn.ModuleList(Lstm(n, hidden, config.recurrent_dropout) for n in sizes)
-        self.dropout = SharedDropout(config.decoder_dropout)
+        self.decoder = make_decoder(self.span.size, summary, config)
         self.pointer = Pointer(size, config, marks)
-        self.labels = (SplitLabels if splits else SpanLabels)(size, labels, config)
+        self.span_scores = SpanScores(size, config) if config.span_scores else None
+        make_labels = SplitLabels if task.labels == "splits" else SpanLabels
+        self.labels = make_labels(size, labels, config)
 
-    def decoder(self) -> list[Lstm]:
-        """The decoder's layers, first to last."""
-        return [layer for layer in self.layers if isinstance(layer, Lstm)]
+    @property
+    def key_size(self) -> int:
+        """The size of a boundary's key: the pointer's own, and both ends of span scores."""
+        return self.config.pointer_size + 2 * self.config.span_scores
 
     def marks(self, encoding: Encoding) -> tuple[Tensor | None, Tensor | None]:
         """The marker's logits (batch, n + 1), and what the rest of the head sees of them."""
@@ -200,82 +272,83 @@ class SplitHead(nn.Module):
         marks = torch.sigmoid(logits) * encoding.mask
         return logits, marks
 
-    def starts(self, summary: Tensor) -> tuple[Tensor, Tensor]:
-        """Hidden and cell states (batch, layers, hidden) before the first step."""
-        cell = self.start(summary)
-        blank = cell.new_zeros(len(cell), len(self.layers) - 1, cell.shape[-1])
-        hidden = torch.cat([torch.tanh(cell).unsqueeze(1), blank], 1)
-        return hidden, torch.cat([cell.unsqueeze(1), blank], 1)
+    def forward(self, encoding: Encoding) -> Boundaries:
+        """All that depends on boundaries alone."""
+        logits, marks = self.marks(encoding)
+        left, right = self.span(encoding.boundaries, marks)
+        keys, offsets = self.pointer.keys(encoding, marks)
+        left_query = right_query = keys[..., :0]
+        spans = None
+        if self.span_scores is not None:
+            ends = self.span_scores.ends(encoding.boundaries)
+            left_query, right_query = self.span_scores.queries(*ends)
+            keys = torch.cat([keys, ends[1], ends[0]], -1)
+            offsets = offsets + self.span_scores.offsets(*ends)
+            spans = self.span_scores(*ends)
+        return Boundaries(
+            left=left,
+            right=right,
+            summary=encoding.summary,
+            left_query=left_query,
+            right_query=right_query,
+            keys=keys,
+            offsets=offsets,
+            marks=logits,
+            spans=spans,
+        )
 
-    def forward(
-        self, encoding: Encoding, left: Tensor, right: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """Scores (batch, steps, n + 1) of all steps at once, and the marker's logits.
+    def scores(self, known: Boundaries, left: Tensor, right: Tensor) -> Tensor:
+        """Scores (batch, steps, n + 1) of all steps at once.
 
         `left` and `right` (batch, steps) are the ends of the spans in the
         order in which they are split. Boundaries beyond a sentence are -inf.
         """
-        logits, marks = self.marks(encoding)
-        lefts, rights = self.span(encoding.boundaries, marks)
-        x = at_boundaries(lefts, left) + at_boundaries(rights, right)
-        states = self._run(x, *self.starts(encoding.summary))
-        keys, offsets = self.pointer.keys(encoding, marks)
-        query = self.pointer.state(self.dropout(states))
-        return torch.bmm(query, keys.transpose(1, 2)) + offsets.unsqueeze(1), logits
+        x = at_boundaries(known.left, left) + at_boundaries(known.right, right)
+        query = self.pointer.state(self.decoder(x, known.summary))
+        ends = at_boundaries(known.left_query, left), at_boundaries(known.right_query, right)
+        query = torch.cat([query, *ends], -1)
+        scores = torch.bmm(query, known.keys.transpose(1, 2)) + known.offsets.unsqueeze(1)
+        return self._limit(scores, left, right)
 
-    def _run(self, x: Tensor, hidden: Tensor, cell: Tensor) -> Tensor:
-        batch, steps, _ = x.shape
-        x = self.dropout(x)
-        if not self.config.history:
-            # Each step is a sequence of its own, from the same start.
-            hidden = hidden.repeat_interleave(steps, 0)
-            cell = cell.repeat_interleave(steps, 0)
-            x = x.reshape(batch * steps, 1, -1)
-        for number, layer in enumerate(self.layers):
-            if number:
-                x = self.dropout(x)
-            x = layer(x, hidden[:, number].contiguous(), cell[:, number].contiguous())
-        return x.view(batch, steps, -1)
+    def _limit(self, scores: Tensor, left: Tensor, right: Tensor) -> Tensor:
+        """The scores with -inf outside each span, if that is what the pointer runs over."""
+        if self.config.pointer_range == "sentence":
+            return scores
+        places = torch.arange(scores.shape[-1], device=scores.device)
+        legal = (places > left.unsqueeze(-1)) & (places < (right + self.stops).unsqueeze(-1))
+        # A padded step spans nothing; it stays finite, and its target does not count.
+        return scores.masked_fill(~legal & (left < right).unsqueeze(-1), float("-inf"))
 
     def remember(self, encoding: Encoding) -> Memory:
-        """All that depends on boundaries alone."""
-        _, marks = self.marks(encoding)
-        left, right = self.span(encoding.boundaries, marks)
-        weight = self.decoder()[0].weight_in
-        keys, offsets = self.pointer.keys(encoding, marks)
-        hidden, cell = self.starts(encoding.summary)
+        """What a search needs of the boundaries."""
+        known: Boundaries = self(encoding)
+        left, right = self.decoder.ends(known.left, known.right, known.summary)
         label_left, label_right = self.labels.remember(encoding.boundaries)
         return Memory(
-            left_gates=functional.linear(left, weight),
-            right_gates=functional.linear(right, weight),
-            keys=keys,
-            offsets=offsets,
-            hidden=hidden,
-            cell=cell,
+            left=left,
+            right=right,
+            left_query=known.left_query,
+            right_query=known.right_query,
+            keys=known.keys,
+            offsets=known.offsets,
+            start=self.decoder.starts(known.summary),
             label_left=label_left,
             label_right=label_right,
         )
 
     def step(
-        self, memory: Memory, rows: Tensor, spans: Tensor, hidden: Tensor, cell: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        self, memory: Memory, rows: Tensor, spans: Tensor, state: State
+    ) -> tuple[Tensor, State]:
         """Log-probabilities (rows, n + 1) and the states after one step.
 
         `rows` says which sentence each hypothesis is of, `spans` (rows, 2)
-        what it splits; states are (rows, layers, hidden).
+        what it splits.
         """
-        if not self.config.history:
-            hidden, cell = memory.hidden[rows], memory.cell[rows]
-        gates = memory.left_gates[rows, spans[:, 0]] + memory.right_gates[rows, spans[:, 1]]
-        hiddens: list[Tensor] = []
-        cells: list[Tensor] = []
-        for number, layer in enumerate(self.decoder()):
-            if number:
-                gates = functional.linear(hiddens[-1], layer.weight_in)
-            above, kept = layer.step(gates, hidden[:, number], cell[:, number])
-            hiddens.append(above)
-            cells.append(kept)
-        query = self.pointer.state(hiddens[-1].unsqueeze(1))
+        left, right = spans[:, 0], spans[:, 1]
+        known, state = self.decoder.step(memory.left[rows, left] + memory.right[rows, right], state)
+        query = self.pointer.state(known.unsqueeze(1)).squeeze(1)
+        ends = memory.left_query[rows, left], memory.right_query[rows, right]
+        query = torch.cat([query, *ends], -1).unsqueeze(1)
         scores = torch.bmm(query, memory.keys[rows].transpose(1, 2)).squeeze(1)
-        log_probs = torch.log_softmax(scores + memory.offsets[rows], -1)
-        return log_probs, torch.stack(hiddens, 1), torch.stack(cells, 1)
+        scores = self._limit(scores + memory.offsets[rows], left, right)
+        return torch.log_softmax(scores, -1), state

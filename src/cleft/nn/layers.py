@@ -174,6 +174,15 @@ class Biaffine(nn.Module):
         straight: Tensor = self.linear(torch.cat([x, y], dim=-1))
         return scores + straight
 
+    def chart(self, x: Tensor, y: Tensor) -> Tensor:
+        """Scores (batch, m, n, outputs) of all pairs of x (batch, m, …) and y (batch, n, …)."""
+        batch, count, size = y.shape
+        mixed = functional.linear(y, self.weight).view(batch, count * self.outputs, size)
+        scores = torch.bmm(x, mixed.transpose(1, 2)).view(batch, -1, count, self.outputs)
+        one, two = self.linear.weight[:, :size], self.linear.weight[:, size:]
+        scores = scores + functional.linear(x, one).unsqueeze(2)
+        return scores + functional.linear(y, two, self.linear.bias).unsqueeze(1)
+
 
 def real_positions(lengths: Tensor, width: int) -> Tensor:
     """A mask (batch, width), true at the first `length` positions.

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from cleft.nn.batches import Batch
 from cleft.nn.config import NetworkConfig
-from cleft.nn.encoders import Encoder, Encoding
+from cleft.nn.encoders import Encoder
 from cleft.nn.heads import SplitHead
 from cleft.nn.layers import Mlp
 from cleft.nn.vocab import Vocabulary
 
-__all__ = ["Losses", "Network", "Tagger"]
-
-Losses = dict[str, tuple[Tensor, int]]
-"""The terms of a loss: the sum of each and how many things it is a sum over."""
+__all__ = ["Network", "Tagger"]
 
 
 class Tagger(nn.Module):
@@ -53,7 +47,7 @@ class Network(nn.Module):
         self.heads = nn.ModuleDict()
         for task in config.tasks:
             labels = max(1, len(vocabulary.labels.get(task, ())))
-            self.heads[task] = SplitHead(size, size, labels, config, splits=task == "discourse")
+            self.heads[task] = SplitHead(size, size, labels, config, task=config.task(task))
         self.tagger = Tagger(size, len(vocabulary.tags), config) if config.tags else None
 
     def head(self, task: str) -> SplitHead:
@@ -61,42 +55,3 @@ class Network(nn.Module):
         head = self.heads[task]
         assert isinstance(head, SplitHead)
         return head
-
-    def forward(self, ask: Callable[[], Batch]) -> Losses:
-        """The terms of the loss of the batch that `ask` returns.
-
-        Fabric copies a dataclass tensor by tensor, or refuses it; a function
-        it passes on as it is.
-        """
-        return self.losses(ask())
-
-    def losses(self, batch: Batch) -> Losses:
-        """The terms of the loss of a batch of one task's gold trees."""
-        encoding: Encoding = self.encoder(batch.inputs)
-        head = self.head(batch.task)
-        scores, logits = head(encoding, batch.left, batch.right)
-        losses: Losses = {"split": (_cross_entropy(scores, batch.split), batch.counts["split"])}
-        left, right = head.labels.remember(encoding.boundaries)
-        named = head.labels(left, right, batch.rows, batch.items)
-        losses["label"] = (_cross_entropy(named, batch.labels), batch.counts["label"])
-        if self.tagger is not None and batch.tags is not None:
-            tags = self.tagger(encoding.boundaries)
-            losses["tag"] = (_cross_entropy(tags, batch.tags), batch.counts["tag"])
-        if logits is not None and batch.edus is not None:
-            losses["edu"] = (_binary(logits, batch.edus), batch.counts["edu"])
-        return losses
-
-
-def _cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
-    """The summed cross-entropy where the target is not negative."""
-    flat = scores.reshape(-1, scores.shape[-1])
-    flat = flat.to(torch.promote_types(flat.dtype, torch.float32))
-    return functional.cross_entropy(flat, targets.reshape(-1), ignore_index=-1, reduction="sum")
-
-
-def _binary(logits: Tensor, targets: Tensor) -> Tensor:
-    known = targets >= 0
-    losses = functional.binary_cross_entropy_with_logits(
-        logits, targets.clamp(min=0).to(logits.dtype), reduction="none"
-    )
-    return (losses * known).sum()

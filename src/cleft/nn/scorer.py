@@ -17,7 +17,7 @@ from cleft.nn.features import Featuriser
 from cleft.nn.heads import Memory
 from cleft.nn.network import Network
 from cleft.nn.vocab import Vocabulary
-from cleft.scorer import Encoded, Floats, Ints, State
+from cleft.search.scorer import Encoded, Floats, Ints, State
 
 __all__ = ["TorchEncoded", "TorchScorer", "TorchState"]
 
@@ -33,7 +33,7 @@ class TorchEncoded:
     memories: dict[str, Memory] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TorchState:
     """The decoder's states, (rows, layers, hidden) each."""
 
@@ -42,7 +42,7 @@ class TorchState:
 
 
 class TorchScorer:
-    """A network as a `cleft.scorer.Scorer`.
+    """A network as a `cleft.search.scorer.Scorer`.
 
     It puts the network into evaluation mode for each call and leaves it in
     the mode it was in.
@@ -75,7 +75,7 @@ class TorchScorer:
     def start(self, encoded: Encoded, task: str) -> TorchState:
         """The state before the first split: one row a sentence."""
         memory = self._memory(encoded, task)
-        return TorchState(hidden=memory.hidden, cell=memory.cell)
+        return TorchState(*memory.start)
 
     def split(
         self, encoded: Encoded, task: str, rows: Ints, spans: Ints, state: State
@@ -83,15 +83,15 @@ class TorchScorer:
         """Log-probabilities over all boundaries, and the state after the step."""
         memory, state = self._memory(encoded, task), _ours(state, TorchState)
         with _quiet(self.network):
-            log_probs, hidden, cell = self.network.head(task).step(
-                memory, self._numbers(rows), self._numbers(spans), state.hidden, state.cell
+            log_probs, after = self.network.head(task).step(
+                memory, self._numbers(rows), self._numbers(spans), (state.hidden, state.cell)
             )
-        return _numpy(log_probs), TorchState(hidden=hidden, cell=cell)
+        return _numpy(log_probs), TorchState(*after)
 
     def select(self, state: State, rows: Ints) -> TorchState:
         """The state with these rows only, in this order."""
         chosen, state = self._numbers(rows), _ours(state, TorchState)
-        return TorchState(hidden=state.hidden[chosen], cell=state.cell[chosen])
+        return TorchState(state.hidden[chosen], state.cell[chosen])
 
     def label(self, encoded: Encoded, task: str, rows: Ints, items: Ints) -> Floats:
         """Log-probabilities over the task's labels."""
@@ -101,7 +101,9 @@ class TorchScorer:
             scores = head.labels(
                 memory.label_left, memory.label_right, self._numbers(rows), self._numbers(items)
             )
-            return _numpy(torch.log_softmax(scores, -1))
+            log_probs = torch.log_softmax(scores, -1)
+        # The chance that a span is no node at all is nobody's label.
+        return _numpy(log_probs[:, : head.labels.count])
 
     def labels(self, task: str) -> Sequence[str]:
         """The names of the task's labels."""

@@ -1,11 +1,12 @@
 """A Hugging Face encoder from a local directory, and its tokenizer.
 
-Nothing is ever downloaded, and weights are read from safetensors only.
+Nothing is ever downloaded, and weights are read from safetensors only. What a
+frozen encoder said of a training sentence is kept, for it always says the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,92 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from cleft import files
 from cleft.errors import InputError
 from cleft.nn.config import NetworkConfig
-from cleft.nn.frozen import Remembered
-from cleft.nn.windows import Windows
+from cleft.nn.features import Windows
 from cleft.runtime.wordpiece import MOST_PIECES
 
-__all__ = ["Pieces", "ScalarMix", "Transformer", "load_pieces", "load_transformer"]
+__all__ = [
+    "MOST_BYTES",
+    "Pieces",
+    "Remembered",
+    "ScalarMix",
+    "Transformer",
+    "encoder_sums",
+    "load_pieces",
+    "load_transformer",
+]
+
+
+MOST_BYTES = 2 * 10**9
+"""What is kept at most: some 300,000 pieces of a MiniLM's last four layers."""
+
+Reader = Callable[[Tensor, Tensor], Tensor]
+"""From ids and mask (windows, width) to layers (windows, width, layers, size)."""
+
+
+class Remembered:
+    """A reader that reads no window twice, as long as there is room.
+
+    When the room is taken nothing is thrown out: an epoch goes through all
+    windows in turn, so the oldest is as likely to come again as any other.
+
+    >>> import torch
+    >>> calls = []
+    >>> def read(ids, mask):
+    ...     calls.append(len(ids))
+    ...     return ids[:, :, None, None].float()
+    >>> reader = Remembered(read)
+    >>> ids = torch.tensor([[5, 6, 7], [8, 9, 0]])
+    >>> mask = torch.tensor([[1, 1, 1], [1, 1, 0]])
+    >>> reader(ids, mask).flatten(1).tolist()
+    [[5.0, 6.0, 7.0], [8.0, 9.0, 0.0]]
+    >>> reader(ids[1:, :2], mask[1:, :2]).flatten(1).tolist()
+    [[8.0, 9.0]]
+    >>> calls
+    [2]
+    """
+
+    def __init__(self, read: Reader, most: int = MOST_BYTES) -> None:
+        self.read = read
+        self.room = most
+        self.known: dict[bytes, Tensor] = {}
+
+    def __call__(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Layers (windows, width, layers, size), zero where there is no piece."""
+        lengths: list[int] = mask.sum(1).tolist()
+        keys = [row[:n].numpy().tobytes() for row, n in zip(ids, lengths, strict=True)]
+        new = [number for number, key in enumerate(keys) if key not in self.known]
+        rows = [self.known.get(key) for key in keys]
+        if new:
+            width = max(lengths[number] for number in new)
+            read = self.read(ids[new, :width], mask[new, :width])
+            for number, layers in zip(new, read, strict=True):
+                rows[number] = layers[: lengths[number]]
+                self._keep(keys[number], layers[: lengths[number]])
+        full = [row for row in rows if row is not None]
+        found = full[0].new_zeros(*ids.shape, *full[0].shape[1:])
+        for number, row in enumerate(full):
+            found[number, : len(row)] = row
+        return found
+
+    def _keep(self, key: bytes, layers: Tensor) -> None:
+        size = layers.numel() * layers.element_size()
+        if size <= self.room:
+            self.room -= size
+            self.known[key] = layers.clone(memory_format=torch.contiguous_format)
+
 
 SHORTEST = 8
 """A window must hold a few pieces besides its two marks."""
+
+DECIDING = (
+    *("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
+    *("added_tokens.json", "vocab.txt", "vocab.json", "merges.txt"),
+    *("sentencepiece.bpe.model", "spiece.model"),
+)
+"""Files of a transformer's directory besides its weights that decide what it says."""
 
 
 class Pieces:
@@ -79,6 +156,17 @@ def _directory(path: str) -> Path:
             hint="give the path of a model on this machine; nothing is downloaded",
         )
     return directory
+
+
+def encoder_sums(path: str, *, weights: bool = True) -> dict[str, str]:
+    """The SHA-256, by name, of the files that decide what a transformer says."""
+    directory = _directory(path)
+    names = sorted(
+        file.name
+        for file in directory.iterdir()
+        if file.name in DECIDING or (weights and file.suffix == ".safetensors")
+    )
+    return {name: files.sha256(directory / name) for name in names}
 
 
 def load_pieces(path: str) -> Pieces:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from cleft.errors import ModelError
 from cleft.runtime.wordpiece import WordPiece
-from cleft.tasks import SyntaxTask
+from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
 
 __all__ = ["FORMAT", "Manifest", "PieceRules", "SelfTest"]
@@ -24,8 +24,9 @@ FORMAT = 1
 MOST = 10_000_000
 """No number in config.json is larger: it counts pieces, layers or characters."""
 
-TASKS = ("syntax", "discourse")
 CONFIG = "config.json"
+
+PointerRange = Literal["sentence", "span"]
 
 T = TypeVar("T")
 
@@ -109,45 +110,52 @@ class PieceRules:
         )
 
 
+SplitRow = tuple[int, int, int, str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class SelfTest:
-    """A sentence with what the model made of it when it was exported.
+    """A sentence with what the model made of it when it was exported, by task.
 
-    `syntax` is a tree in brackets, `discourse` a list of splits (left, split,
-    right, label); `log_probs` are those of the trees, by task.
+    A tree is in brackets where spans carry the labels, else a list of splits
+    (left, split, right, label).
     """
 
     tokens: tuple[str, ...]
-    syntax: str | None = None
-    discourse: tuple[tuple[int, int, int, str], ...] | None = None
+    trees: Mapping[str, str | tuple[SplitRow, ...]]
     log_probs: Mapping[str, float] = field(default_factory=dict)
 
+    def to_table(self) -> dict[str, Any]:
+        """The test as config.json has it."""
+        return {"tokens": self.tokens, **self.trees, "log_probs": self.log_probs}
+
     @classmethod
-    def from_table(cls, table: Any) -> SelfTest:
-        """A test as config.json has it."""
+    def from_table(cls, table: Any, tasks: Sequence[str]) -> SelfTest:
+        """The test of a model with these tasks, as config.json has it."""
         if not isinstance(table, dict):
             raise _fail("self_test", "a list of objects", table)
-        syntax, splits = table.get("syntax"), table.get("discourse")
-        if syntax is not None and not isinstance(syntax, str):
-            raise _fail("self_test.syntax", "a tree in brackets", syntax)
-        if splits is not None and not isinstance(splits, list):
-            raise _fail("self_test.discourse", "a list of splits", splits)
         log_probs = _get(table, "log_probs", dict, "numbers by task")
         if not all(type(value) in (int, float) for value in log_probs.values()):
             raise _fail("self_test.log_probs", "numbers by task", log_probs)
         return cls(
             tokens=_names(table, "tokens"),
-            syntax=syntax,
-            discourse=None if splits is None else tuple(map(_split, splits)),
+            trees={task: _tested_tree(table.get(task), task) for task in tasks},
             log_probs=dict(log_probs),
         )
 
 
-def _split(row: Any) -> tuple[int, int, int, str]:
-    if not isinstance(row, list) or [type(value) for value in row] != [int, int, int, str]:
-        raise _fail("self_test.discourse", "splits [left, split, right, label]", row)
-    left, split, right, label = row
-    return left, split, right, label
+def _tested_tree(value: Any, task: str) -> str | tuple[SplitRow, ...]:
+    key = f"self_test.{task}"
+    if get_task(task).labels == "spans":
+        if not isinstance(value, str):
+            raise _fail(key, "a tree in brackets", value)
+        return value
+    if not isinstance(value, list):
+        raise _fail(key, "a list of splits", value)
+    for row in value:
+        if not isinstance(row, list) or [type(cell) for cell in row] != [int, int, int, str]:
+            raise _fail(key, "splits [left, split, right, label]", row)
+    return tuple((left, split, right, label) for left, split, right, label in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +173,7 @@ class Manifest:
     dummy: Dummy = "one"
     decoder_layers: int = 1
     history: bool = True
+    pointer_range: PointerRange = "sentence"
     forms: str = "given"
     char_limit: int = 0
     has_words: bool = False
@@ -175,10 +184,9 @@ class Manifest:
     self_test: tuple[SelfTest, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def syntax(self) -> SyntaxTask:
-        """The syntactic task with the binarisation that the model is made for."""
-        return SyntaxTask(branching=self.branching, dummy=self.dummy)
+    def task(self, name: str) -> Task[Any]:
+        """A task with the binarisation that the model is made for."""
+        return get_task(name, self.branching, self.dummy)
 
     def describe(self) -> str:
         """What the model is, in a few lines for people.
@@ -199,6 +207,7 @@ class Manifest:
     def to_table(self) -> dict[str, Any]:
         """The manifest as plain values, for config.json."""
         table = {**asdict(self), "format": FORMAT}
+        table["self_test"] = [test.to_table() for test in self.self_test]
         return {"format": FORMAT, **table.pop("about"), **table}
 
     @classmethod
@@ -208,8 +217,8 @@ class Manifest:
             raise _fail("format", f"an object with the format {FORMAT}", table)
         _check_format(table.get("format"))
         tasks = _names(table, "tasks")
-        if not tasks or set(tasks) - set(TASKS) or len(set(tasks)) < len(tasks):
-            raise _fail("tasks", f"some of {', '.join(TASKS)}", list(tasks))
+        if not tasks or set(tasks) - set(task_names()) or len(set(tasks)) < len(tasks):
+            raise _fail("tasks", f"some of {', '.join(task_names())}", list(tasks))
         labels = _get(table, "labels", dict, "labels by task")
         pieces = table.get("pieces")
         tests = _get(table, "self_test", list, "a list of sentences")
@@ -222,6 +231,9 @@ class Manifest:
             dummy=_choice(table, "dummy", get_args(Dummy)),
             decoder_layers=_positive(table, "decoder_layers", most=100),
             history=_get(table, "history", bool, "true or false"),
+            pointer_range=_choice(
+                {"pointer_range": "sentence", **table}, "pointer_range", get_args(PointerRange)
+            ),
             forms=_choice({"forms": "given", **table}, "forms", ("given", "plain")),
             char_limit=_positive(table, "char_limit", least=0),
             has_words=_get(table, "has_words", bool, "true or false"),
@@ -231,7 +243,7 @@ class Manifest:
             if pieces is None
             else PieceRules.from_table(_get(table, "pieces", dict, "an object")),
             precision=_choice(table, "precision", ("fp32", "int8")),
-            self_test=tuple(map(SelfTest.from_table, tests)),
+            self_test=tuple(SelfTest.from_table(test, tasks) for test in tests),
             about={key: value for key, value in table.items() if key not in known},
         )
 

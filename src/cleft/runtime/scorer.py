@@ -14,14 +14,21 @@ import numpy as np
 from cleft.errors import ModelError
 from cleft.runtime.batches import plan
 from cleft.runtime.directory import ModelDirectory
-from cleft.runtime.fit import check_width, fitting
-from cleft.runtime.memory import Memory
-from cleft.runtime.packing import firsts, grid_of_keys, pack, portions, real_boundaries, spread
-from cleft.runtime.sessions import Array, Sessions
-from cleft.runtime.spans import by_end
-from cleft.runtime.windows import Windows, make_windows, mean_of_pieces
+from cleft.runtime.packing import (
+    Memory,
+    by_end,
+    firsts,
+    grid_of_keys,
+    pack,
+    portions,
+    real_boundaries,
+    spread,
+)
+from cleft.runtime.sessions import Array, Sessions, check_width, fitting
+from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
-from cleft.scorer import Encoded, Floats, Ints, State
+from cleft.search.scorer import Encoded, Floats, Ints, State
+from cleft.tasks import get_task
 
 __all__ = ["OnnxEncoded", "OnnxScorer", "OnnxState"]
 
@@ -68,7 +75,7 @@ def _joined(parts: Sequence[Floats]) -> Floats:
 
 
 class OnnxScorer:
-    """A model's directory as a `cleft.scorer.Scorer`. It may be shared by threads."""
+    """A model's directory as a `cleft.search.scorer.Scorer`. It may be shared by threads."""
 
     @fitting
     def __init__(self, directory: ModelDirectory, threads: int = 1) -> None:
@@ -99,11 +106,11 @@ class OnnxScorer:
             inputs["vectors"] = self._vectors(sentences, grid, units)
         if self._pieces is not None:
             inputs["context"] = self._context(sentences, units)
-        boundaries, summary = self.sessions.run("encoder", inputs)
+        found = self.sessions.run("encoder", inputs)
         return OnnxEncoded(
             lengths=lengths.tolist(),
-            boundaries=boundaries,
-            summary=summary,
+            boundaries=found["boundaries"],
+            summary=found["summary"],
             real=positions[:-1] <= lengths[:, None],
         )
 
@@ -155,7 +162,7 @@ class OnnxScorer:
             width = int(windows.lengths[part].max())
             ids = windows.ids[part, :width]
             inputs = {"pieces": self._table[ids], "lengths": windows.lengths[part]}
-            (vectors,) = self.sessions.run("transformer", inputs)  # (windows · width, size)
+            vectors = self.sessions.run("transformer", inputs)["vectors"]  # (windows · width, size)
             if len(parts) == 1:
                 return vectors
             if found is None:
@@ -173,7 +180,7 @@ class OnnxScorer:
                     f"the model has no head for {task}",
                     hint=f"it has one for {' and '.join(self.manifest.tasks)}",
                 )
-            make = self._packed_memory if task == "syntax" else self._grid_memory
+            make = self._grid_memory if get_task(task).stops else self._packed_memory
             memory = encoded.memories[task] = make(encoded, task)
         return memory
 
@@ -181,31 +188,39 @@ class OnnxScorer:
         """The memory of a head that counts EDUs along a sentence: it must know where one ends."""
         rows = encoded.boundaries
         grid = spread(rows, encoded.real) if encoded.packed else rows
+        count, width = encoded.real.shape
         inputs = {"boundaries": grid, "summary": encoded.summary, "real": encoded.real}
-        return Memory(*self.sessions.run(f"{task}-memory", inputs), lengths=encoded.lengths)
+        found = self._run_memory(task, inputs, np.repeat(np.arange(count), width))
+        return Memory(found, lengths=encoded.lengths)
 
     def _packed_memory(self, encoded: OnnxEncoded, task: str) -> Memory:
         """The memory of a head to which a boundary is a boundary: all together are one sentence."""
         rows = encoded.boundaries
         rows = rows if encoded.packed else pack(rows, encoded.real)
-        inputs = {
-            "boundaries": rows,
-            "summary": encoded.summary,
-            "real": np.ones((1, len(rows)), bool),
-        }
-        left, right, keys, offsets, *rest = self.sessions.run(f"{task}-memory", inputs)
+        real = np.ones((1, len(rows)), bool)
+        inputs = {"boundaries": rows, "summary": encoded.summary, "real": real}
         lengths = encoded.lengths
-        keys, offsets = grid_of_keys(keys, offsets, lengths)
-        return Memory(left, right, keys, offsets, *rest, lengths=lengths, first=firsts(lengths))
+        owner = np.repeat(np.arange(len(lengths)), np.asarray(lengths) + 1)
+        found = self._run_memory(task, inputs, owner)
+        found["keys"], found["offsets"] = grid_of_keys(found["keys"], found["offsets"], lengths)
+        return Memory(found, lengths=lengths, first=firsts(lengths))
+
+    def _run_memory(self, task: str, inputs: dict[str, Array], owner: Ints) -> dict[str, Array]:
+        """Run a head's memory graph; one without history wants to know whose a boundary is."""
+        if not self.manifest.history:
+            inputs["owner"] = owner
+        return self.sessions.run(f"{task}-memory", inputs)
 
     # ------------------------------------------------------------ steps
 
     @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
-        memory = self._memory(encoded, task)
-        blank = [np.zeros_like(memory.cell)] * (self.manifest.decoder_layers - 1)
-        return OnnxState(hidden=(memory.hidden, *blank), cell=(memory.cell, *blank))
+        if not self.manifest.history:
+            return OnnxState(hidden=(), cell=())
+        parts = self._memory(encoded, task).parts
+        blank = [np.zeros_like(parts["cell"])] * (self.manifest.decoder_layers - 1)
+        return OnnxState(hidden=(parts["hidden"], *blank), cell=(parts["cell"], *blank))
 
     @fitting
     def split(
@@ -213,14 +228,29 @@ class OnnxScorer:
     ) -> tuple[Floats, OnnxState]:
         """Log-probabilities over all boundaries, and the state after the step."""
         memory = self._memory(encoded, task)
-        if not self.manifest.history:
-            state = self.select(self.start(encoded, task), rows)
         assert isinstance(state, OnnxState)
+        inputs = self._step_inputs(memory, task, rows, spans, state)
+        found = self.sessions.run(f"{task}-step", inputs)
+        log_probs = found["log_probs"]
+        if log_probs.shape[1] < memory.width:
+            full = np.full((len(rows), memory.width), -np.inf, np.float32)
+            full[:, : log_probs.shape[1]] = log_probs
+            log_probs = full
+        layers = range(len(state.hidden))
+        return log_probs, OnnxState(
+            hidden=tuple([found[f"new_hidden_{number}"] for number in layers]),
+            cell=tuple([found[f"new_cell_{number}"] for number in layers]),
+        )
+
+    def _step_inputs(
+        self, memory: Memory, task: str, rows: Ints, spans: Ints, state: OnnxState
+    ) -> dict[str, Array]:
+        """What the graph of a step is to be told."""
         group = memory.group(rows)
-        base = memory.first[rows]
+        base, parts = memory.first[rows], memory.parts
         inputs = {
-            "left_gates": memory.left_gates,
-            "right_gates": memory.right_gates,
+            "left_gates": parts["left_gates"],
+            "right_gates": parts["right_gates"],
             "left": base + spans[:, 0],
             "right": base + spans[:, 1],
             "keys": group.keys,
@@ -228,15 +258,14 @@ class OnnxScorer:
             "slots": group.slots,
             "places": group.places,
         }
+        if "left_query" in parts:
+            inputs |= {name: parts[name] for name in ("left_query", "right_query")}
+        if self.manifest.pointer_range == "span":
+            inputs |= {"after": spans[:, 0], "before": spans[:, 1] + get_task(task).stops}
         for number, (hidden, cell) in enumerate(zip(state.hidden, state.cell, strict=True)):
             inputs[f"hidden_{number}"] = hidden
             inputs[f"cell_{number}"] = cell
-        *states, log_probs = self.sessions.run(f"{task}-step", inputs)
-        if log_probs.shape[1] < memory.width:
-            full = np.full((len(rows), memory.width), -np.inf, np.float32)
-            full[:, : log_probs.shape[1]] = log_probs
-            log_probs = full
-        return log_probs, OnnxState(hidden=tuple(states[::2]), cell=tuple(states[1::2]))
+        return inputs
 
     def select(self, state: State, rows: Ints) -> OnnxState:
         """The state with these rows only, in this order."""
@@ -253,11 +282,11 @@ class OnnxScorer:
         """Log-probabilities over the task's labels."""
         memory = self._memory(encoded, task)
         places = (memory.first[rows][:, None] + items).T
-        fixed = {"label_left": memory.label_left, "label_right": memory.label_right}
+        fixed = {name: memory.parts[name] for name in ("label_left", "label_right")}
         found = np.zeros((len(rows), len(self.labels(task))), np.float32)
         graph = f"{task}-labels"
         for part, inputs in self._label_parts(graph, places):
-            (log_probs,) = self.sessions.run(graph, fixed | inputs)
+            log_probs = self.sessions.run(graph, fixed | inputs)["log_probs"]
             check_width(log_probs.shape[1], found.shape[1], f"{task} labels")
             found[part] = log_probs
         return found
@@ -291,7 +320,7 @@ class OnnxScorer:
     @fitting
     def marks(self, encoded: Encoded, task: str) -> Floats | None:
         """The chance that an EDU ends at each boundary, if a head marks them."""
-        return self._memory(encoded, task).marks
+        return self._memory(encoded, task).parts.get("marks")
 
     @fitting
     def tags(self, encoded: Encoded) -> Floats | None:
@@ -304,8 +333,7 @@ class OnnxScorer:
         tokens = np.ones(len(rows), bool)
         tokens[firsts(encoded.lengths) + encoded.lengths] = False  # after the last token
         inputs = {"boundaries": rows, "tokens": np.flatnonzero(tokens)}
-        (log_probs,) = self.sessions.run("tags", inputs)
-        found: Floats = log_probs
+        found: Floats = self.sessions.run("tags", inputs)["log_probs"]
         check_width(found.shape[1], len(self.manifest.tags), "parts of speech")
         return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from cleft.errors import CleftError, ModelError
-from cleft.runtime.manifest import SelfTest
+from cleft.runtime.manifest import SelfTest, SplitRow
 from cleft.runtime.scorer import OnnxScorer
 from cleft.search import Parse, search
-from cleft.tasks import DISCOURSE
+from cleft.tasks import get_task
 
 __all__ = ["check", "self_test"]
 
@@ -22,11 +22,10 @@ def check(scorer: OnnxScorer) -> int:
     for number, expected in enumerate(tests, 1):
         found = self_test(scorer, expected.tokens)
         where = f"self-test sentence {number}"
-        for what in ("syntax", "discourse"):
-            if getattr(found, what) != getattr(expected, what):
+        for task, tree in expected.trees.items():
+            if found.trees[task] != tree:
                 raise ModelError(
-                    f"expected the {what} tree {getattr(expected, what)}, "
-                    f"found {getattr(found, what)}",
+                    f"expected the {task} tree {tree}, found {found.trees[task]}",
                     where=where,
                     hint="verify the model's files; report this machine and onnxruntime's version",
                 )
@@ -45,20 +44,22 @@ def self_test(scorer: OnnxScorer, tokens: tuple[str, ...]) -> SelfTest:
     """What the model makes of a sentence, greedily."""
     encoded = scorer.encode([tokens])
     parses: dict[str, Parse] = {}
-    for task in (scorer.manifest.syntax, DISCOURSE):
-        if task.name in scorer.manifest.tasks:
-            (result,) = search(scorer, [tokens], task, encoded=encoded)
-            if isinstance(result, CleftError):
-                raise result
-            parses[task.name] = result[0]
-    splits = None
-    if "discourse" in parses:
-        derivation = parses["discourse"].derivation
-        inner = [split for split in derivation.splits if not split.is_stop]
-        splits = tuple((*split, name) for split, name in zip(inner, derivation.labels, strict=True))
+    for name in scorer.manifest.tasks:
+        (result,) = search(scorer, [tokens], scorer.manifest.task(name), encoded=encoded)
+        if isinstance(result, CleftError):
+            raise result
+        parses[name] = result[0]
     return SelfTest(
         tokens=tokens,
-        syntax=str(parses["syntax"].tree) if "syntax" in parses else None,
-        discourse=splits,
-        log_probs={task: round(parse.log_prob, 5) for task, parse in parses.items()},
+        trees={name: _tree(parse, get_task(name).labels) for name, parse in parses.items()},
+        log_probs={name: round(parse.log_prob, 5) for name, parse in parses.items()},
     )
+
+
+def _tree(parse: Parse, labels: str) -> str | tuple[SplitRow, ...]:
+    """A tree as a self-test has it."""
+    if labels == "spans":
+        return str(parse.tree)
+    derivation = parse.derivation
+    inner = [split for split in derivation.splits if not split.is_stop]
+    return tuple((*split, name) for split, name in zip(inner, derivation.labels, strict=True))

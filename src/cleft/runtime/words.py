@@ -1,8 +1,7 @@
-"""What depends on a word alone, computed once a word and kept.
+"""Vectors and pieces of words, each looked up or computed once.
 
-`WordVectors` are character and word embeddings side by side; `WordPieces` are
-a transformer's pieces and a word's casing. Both keep what they have made, up
-to a limit, and may be used by many threads.
+The form in which a word is read, its casing, its row in a table of vectors,
+and what its characters add.
 """
 
 from __future__ import annotations
@@ -14,16 +13,59 @@ from itertools import chain
 import numpy as np
 
 from cleft.errors import ModelError
-from cleft.runtime.casing import casing
 from cleft.runtime.directory import ModelDirectory
-from cleft.runtime.forks import renew_after_fork
-from cleft.runtime.forms import plain_form
 from cleft.runtime.manifest import Manifest, PieceRules
-from cleft.runtime.sessions import Array, Sessions
+from cleft.runtime.sessions import Array, Sessions, renew_after_fork
 from cleft.runtime.wordpiece import MOST_PIECES
-from cleft.scorer import Floats, Ints
+from cleft.search.scorer import Floats, Ints
 
-__all__ = ["WordPieces", "WordVectors"]
+__all__ = ["CASINGS", "WordPieces", "WordVectors", "casing", "plain_form"]
+
+
+_PLAIN = {
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
+    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"',
+    "`": "'", "‘": "'", "’": "'", "‚": "'", "‛": "'", "´": "'",
+    "…": "...", "–": "--", "—": "--", "―": "--",
+}  # fmt: skip
+
+
+def plain_form(word: str) -> str:
+    r"""A word in the form that a model of plain forms reads.
+
+    >>> [plain_form(word) for word in ("-LRB-", "``", "“", "n’t", r"and\/or", "—", "cat")]
+    ['(', '"', '"', "n't", 'and/or', '--', 'cat']
+    """
+    found = _PLAIN.get(word)
+    if found is not None:
+        return found
+    if "’" in word:
+        word = word.replace("’", "'")
+    if "\\" in word:
+        word = word.replace("\\/", "/").replace("\\*", "*")
+    return word
+
+
+CASINGS = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
+"""The kinds of casing that an uncased transformer may be told of."""
+
+
+def casing(word: str) -> int:
+    """The kind of casing of a word, as a number into `CASINGS`.
+
+    >>> [CASINGS[casing(word)] for word in ("cat", "Cat", "CAT", "iPhone", "1984", "...")]
+    ['lower', 'title', 'upper', 'mixed', 'digits', 'other']
+    """
+    if any(char.isdigit() for char in word):
+        return 5
+    if word.islower():
+        return 1
+    if word.isupper():
+        return 3 if len(word) > 1 else 2
+    if word[:1].isupper() and word[1:].islower():
+        return 2
+    return 4 if any(char.isalpha() for char in word) else 6
+
 
 UNKNOWN, BEGIN, END = 1, 2, 3
 MOST = 50_000
@@ -127,7 +169,7 @@ class WordVectors:
             for number, row in enumerate(chars):
                 grid[number, : len(row)] = row
             inputs: dict[str, Array] = {"chars": np.ascontiguousarray(grid.T), "lengths": lengths}
-            parts += self._sessions.run("chars", inputs)
+            parts.append(self._sessions.run("chars", inputs)["vectors"])
         if self._table is not None:
             parts.append(self._table[numbers])
         made: Floats = np.concatenate(parts, axis=1, dtype=np.float32)

@@ -6,22 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import isfinite
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cleft.discourse import DiscourseTree
-from cleft.scorer import Floats, Ints
 from cleft.search.constraints import Constraints
 from cleft.search.decode import Candidate, Decoder
-from cleft.search.growth import Plan, grow_tree, spans_of
 from cleft.search.labels import Labels, choose_labels, runners_up
 from cleft.search.options import SearchOptions
-from cleft.search.record import Record, TagNotes, in_tree_order
-from cleft.search.results import Parse, Step
+from cleft.search.results import Parse, Record, Step, TagNotes
+from cleft.search.scorer import Floats, Ints
+from cleft.search.trees import Plan, build_tree, spans_of
 from cleft.span import Split
-from cleft.tasks import DiscourseTask, SyntaxTask
-from cleft.tree import Tree
+from cleft.tasks import Task
 
 __all__ = ["NO_TAG", "Batch", "assemble"]
 
@@ -61,7 +59,7 @@ class Items:
 
 def assemble(
     decoder: Decoder,
-    task: SyntaxTask | DiscourseTask,
+    task: Task[Any],
     batch: Batch,
     candidates: Sequence[Candidate],
     options: SearchOptions,
@@ -82,12 +80,11 @@ def assemble(
         kept = _n_best(candidates, items, labels, totals, kept, options.n_best)
     chosen = [candidates[number] for number in kept]
     replays = _replay(decoder, chosen, options)
-    tags = _tags(decoder, batch, options.alternatives) if isinstance(task, SyntaxTask) else {}
+    tags = _tags(decoder, batch, options.alternatives) if task.tags is not None else {}
     records = [
         Record(
             length=len(batch.words[candidate.sentence]),
-            order=task.order,
-            stops=isinstance(task, DiscourseTask),
+            splits_labelled=task.labels == "splits",
             decisions=candidate.decisions,
             labels=labels.of(items.ends[number], items.ends[number + 1]),
             score=candidate.score,
@@ -97,11 +94,7 @@ def assemble(
         )
         for number, candidate, (runners, _) in zip(kept, chosen, replays, strict=True)
     ]
-    trees: list[Tree | DiscourseTree] = []
-    if isinstance(task, SyntaxTask):
-        trees.extend(_syntax_trees(batch, tags, chosen, records))
-    else:
-        trees.extend(_discourse_trees(task, batch, chosen, records))
+    trees = _build(task, batch, tags, chosen, records)
     parses: dict[int, list[Parse]] = {}
     for candidate, record, tree, (_, steps) in zip(chosen, records, trees, replays, strict=True):
         parse = Parse(
@@ -115,11 +108,9 @@ def assemble(
     return parses
 
 
-def _items(
-    decoder: Decoder, task: SyntaxTask | DiscourseTask, candidates: Sequence[Candidate]
-) -> Items:
-    made = [in_tree_order(each.decisions.table, task.order) for each in candidates]
-    if isinstance(task, SyntaxTask):
+def _items(decoder: Decoder, task: Task[Any], candidates: Sequence[Candidate]) -> Items:
+    made = [each.decisions.table for each in candidates]
+    if task.labels == "spans":
         lengths = [int(decoder.lengths[each.sentence]) for each in candidates]
         spans = spans_of(lengths, made)
         return Items(np.stack([spans.left, spans.right], axis=1), spans.ends)
@@ -128,31 +119,30 @@ def _items(
     return Items(table, list(accumulate(map(len, splits), initial=0)))
 
 
-def _syntax_trees(
-    batch: Batch, tags: Mapping[int, Tags], candidates: Sequence[Candidate], records: list[Record]
-) -> list[Tree]:
+def _build(
+    task: Task[Any],
+    batch: Batch,
+    tags: Mapping[int, Tags],
+    candidates: Sequence[Candidate],
+    records: list[Record],
+) -> list[Any]:
+    """The tree of each record. Labelled spans make n-ary trees, all of a batch at once."""
     if not records:
         return []
+    if task.labels == "splits":
+        return [
+            task.build(record.derivation, batch.words[candidate.sentence], evidence=record.evidence)
+            for candidate, record in zip(candidates, records, strict=True)
+        ]
     lengths = [record.length for record in records]
-    spans = spans_of(
-        lengths, [in_tree_order(record.decisions.table, record.order) for record in records]
-    )
+    spans = spans_of(lengths, [record.decisions.table for record in records])
     labels = np.concatenate([record.labels.numbers for record in records])
     plan = Plan.of(lengths, spans, labels, records[0].labels.names)
     return [
-        grow_tree(plan, number, batch.words[row], tags[row].names, record)
+        build_tree(plan, number, batch.words[row], tags[row].names, record)
         for number, (row, record) in enumerate(
             zip([candidate.sentence for candidate in candidates], records, strict=True)
         )
-    ]
-
-
-def _discourse_trees(
-    task: DiscourseTask, batch: Batch, candidates: Sequence[Candidate], records: list[Record]
-) -> list[DiscourseTree]:
-    return [
-        task.build(record.derivation, batch.words[candidate.sentence], evidence=record.evidence)
-        for candidate, record in zip(candidates, records, strict=True)
     ]
 
 

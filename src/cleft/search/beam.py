@@ -1,20 +1,170 @@
-"""One step of the beam: from hypotheses and their scores to the best of their children.
+"""The beam: every decision written once, and the step that keeps the best hypotheses.
 
-A hypothesis is its sentence, its log-probability, the span it splits next,
-what waits after that, and its last decision in the `History`. `advance` is all
-the search there is; the loops around it are in `decode`.
+A decision splits a span at a boundary and knows the decision before it, so a
+hypothesis is no more than the number of its last decision. It also serves as
+the stack of open spans: the right half of a decision waits until its left half
+is finished, and `below` names the decision whose right half waits next. So
+hypotheses that share a past share its memory, and nothing is copied when a
+beam is reordered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from cleft.scorer import Floats, Ints
-from cleft.search.history import NONE, History, Scores
+from cleft.search.scorer import Floats, Ints
+from cleft.span import Split
 
-__all__ = ["Beam", "advance", "first_of_sentence"]
+__all__ = ["NONE", "Beam", "Decisions", "History", "Scores", "advance", "first_of_sentence"]
+
+
+Scores = npt.NDArray[np.float64]
+
+NONE = 0
+"""The decision that stands for no decision: its right half is the empty span (0, 0)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """The decisions of one hypothesis, first to last, with their log-probabilities."""
+
+    table: Ints  # (decisions, 3): left, split, right
+    scores: Scores
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The decisions as splits."""
+        return tuple([Split(*row) for row in self.table.tolist()])
+
+    @property
+    def log_probs(self) -> tuple[float, ...]:
+        """The log-probability of each."""
+        return tuple(self.scores.tolist())
+
+
+class History:
+    """An append-only table of decisions; row 0 is `NONE`.
+
+    >>> history = History(8)
+    >>> one = np.array([1])
+    >>> ids, left, right, waiting = history.split(
+    ...     0 * one, 2 * one, 5 * one, log_prob=-0.1 * one, parent=0 * one, waiting=0 * one)
+    >>> int(left[0]), int(right[0]), int(waiting[0])  # (0, 2) is next, then the right half of 1
+    (0, 2, 1)
+    >>> history.decisions(ids)[0].splits
+    (Split(left=0, split=2, right=5),)
+    """
+
+    __slots__ = ("_below", "_left", "_log_prob", "_parent", "_right", "_size", "_split")
+
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "_left",
+        "_split",
+        "_right",
+        "_parent",
+        "_below",
+        "_log_prob",
+    )
+
+    def __init__(self, capacity: int) -> None:
+        self._size = 1
+        shape = max(capacity, 1) + 1
+        self._left, self._split, self._right, self._parent, self._below = (
+            np.zeros(shape, np.intp) for _ in range(5)
+        )
+        self._log_prob: Scores = np.zeros(shape)
+
+    def split(
+        self,
+        left: Ints,
+        split: Ints,
+        right: Ints,
+        *,
+        log_prob: Floats,
+        parent: Ints,
+        waiting: Ints,
+    ) -> tuple[Ints, Ints, Ints, Ints]:
+        """Record one decision a hypothesis; return their numbers, the next spans, what waits.
+
+        The next span is the left half, else the right half, else the right half
+        that has waited least; halves of one token are never visited, nor are
+        those of a stop. A hypothesis with nothing left to split gets (0, 0).
+        """
+        ids = self._record(left, split, right, log_prob=log_prob, parent=parent, waiting=waiting)
+        wide_left = (split - left > 1) & (split != right)
+        wide_right = right - split > 1  # a stop's right half is empty
+        next_left = np.where(wide_left, left, split)
+        next_right = np.where(wide_left, split, right)
+        after = np.where(wide_left & wide_right, ids, waiting)
+        (ended,) = (~(wide_left | wide_right)).nonzero()
+        if ended.size:
+            due = waiting[ended]
+            next_left[ended] = self._split[due]
+            next_right[ended] = self._right[due]
+            after[ended] = self._below[due]
+        return ids, next_left, next_right, after
+
+    def _record(
+        self,
+        left: Ints,
+        split: Ints,
+        right: Ints,
+        *,
+        log_prob: Floats,
+        parent: Ints,
+        waiting: Ints,
+    ) -> Ints:
+        start, end = self._size, self._size + len(left)
+        if end > len(self._left):
+            self._grow(end)
+        self._left[start:end] = left
+        self._split[start:end] = split
+        self._right[start:end] = right
+        self._log_prob[start:end] = log_prob
+        self._parent[start:end] = parent
+        self._below[start:end] = waiting
+        self._size = end
+        return np.arange(start, end)
+
+    def _grow(self, needed: int) -> None:
+        more = max(needed, 2 * self._size) - len(self._left)
+        for name in self.COLUMNS:
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
+
+    def decisions(self, last: Ints) -> list[Decisions]:
+        """All decisions of the hypotheses that end in these."""
+        steps, current = [], last
+        while (current != NONE).any():
+            steps.append(current)
+            current = self._parent[current]
+        if not steps:
+            return self.paths(last[:0], [0] * len(last))
+        table = np.stack(steps[::-1], axis=1)  # (hypotheses, steps), NONE before the first
+        made = table != NONE
+        return self.paths(table[made], made.sum(axis=1).tolist())
+
+    def shared(self, owners: Ints, count: int) -> list[Decisions]:
+        """All decisions by owner, below `count`: the owner of each is given in the order made."""
+        order = np.argsort(owners, kind="stable")
+        counts = np.bincount(owners, minlength=count)[:count].tolist()
+        return self.paths(order[: sum(counts)] + 1, counts)
+
+    def paths(self, numbers: Ints, counts: Sequence[int]) -> list[Decisions]:
+        """The decisions with these numbers, so many for each hypothesis."""
+        table = np.stack([self._left[numbers], self._split[numbers], self._right[numbers]], axis=1)
+        scores = self._log_prob[numbers]
+        # Copies, for a tree that is kept is not to keep a whole batch.
+        return [
+            Decisions(table[start:end].copy(), scores[start:end].copy())
+            for start, end in pairwise(accumulate(counts, initial=0))
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cleft.errors import ConstraintError, whole
-from cleft.scorer import Floats, Ints
+from cleft.search.scorer import Floats, Ints
 from cleft.span import Span
 
 __all__ = ["LOWEST", "Constraints", "Masks"]

@@ -1,7 +1,8 @@
 """The loops: greedy, beam, and the replay of decisions already made.
 
-All ask the scorer about every open hypothesis of every sentence at once. They
-differ only in what they keep of its answer.
+All ask the scorer about every open hypothesis of every sentence at once, and
+differ only in what they keep of its answer. A scorer answers with the
+pointer's log-probabilities; `Marks` adds what a head knows of EDU boundaries.
 """
 
 from __future__ import annotations
@@ -11,16 +12,55 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cleft.order import Order
-from cleft.scorer import Encoded, Floats, Ints, Scorer, State
-from cleft.search.beam import Beam, advance, first_of_sentence
-from cleft.search.breadth import make_history
+from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
 from cleft.search.constraints import LOWEST, Masks
-from cleft.search.history import Decisions, Scores
-from cleft.search.marks import Marks
+from cleft.search.scorer import Encoded, Floats, Ints, Scorer, State
 from cleft.span import Span
 
-__all__ = ["Candidate", "Decoder", "Statistics"]
+__all__ = ["Candidate", "Decoder", "Marks", "Statistics"]
+
+
+SURE = 1e-6
+"""No mark is surer than this, so that every tree has some probability."""
+
+
+class Marks:
+    """The marks of a batch: (sentences, 1 + longest), chances; `given` have their EDUs given.
+
+    >>> marks = Marks(np.array([[0.0, 0.1, 0.8, 0.0]]))
+    >>> one = np.zeros(1, np.intp)
+    >>> said = marks.apply(np.log([[0.25, 0.5, 0.125, 0.125]]), one, one, one + 3)
+    >>> np.exp(said).round(3).tolist()  # of 0.05 and 0.1, with 1 - 0.18 for both together
+    [[0.0, 0.273, 0.547, 0.18]]
+    """
+
+    __slots__ = ("_columns", "_free", "_log", "_none")
+
+    def __init__(self, chances: Floats, given: Ints | None = None) -> None:
+        chances = np.clip(chances.astype(np.float64), SURE, 1 - SURE)
+        self._log = np.log(chances)
+        self._none = np.cumsum(np.log1p(-chances), axis=1)  # none up to and at a boundary
+        self._columns = np.arange(chances.shape[1], dtype=np.int32)[None, :]
+        self._free = np.ones((len(chances), 1), bool)
+        if given is not None:
+            self._free[given] = False
+
+    def apply(self, log_probs: Floats, sentence: Ints, left: Ints, right: Ints) -> Floats:
+        """The log-probabilities of a step's boundaries, from the pointer's, (rows, boundaries)."""
+        none = self._none
+        stop = np.minimum(none[sentence, right - 1] - none[sentence, left], -SURE)
+        inside = self._columns > left[:, None].astype(np.int32)
+        inside &= self._columns < right[:, None].astype(np.int32)
+        found = np.where(inside, log_probs + self._log[sentence], -np.inf)
+        best = found.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min)
+        # One after the other, so that padding does not change the order of the sum. A span of
+        # one token has no inner boundary: all its chance is the stop's.
+        sums = np.cumsum(np.exp(found - best), axis=1)[:, -1:]
+        found += np.log(-np.expm1(stop))[:, None] - (best + np.log(np.maximum(sums, SURE)))
+        found[np.arange(len(left)), right] = stop
+        free = self._free[sentence]
+        return found if free.all() else np.where(free, found, log_probs)
+
 
 SPARE = 8
 """Finished sentences leave a greedy batch when they are one in so many: leaving costs a copy."""
@@ -72,7 +112,6 @@ class Decoder:
         masks: Masks,
         statistics: Statistics,
         marks: Marks | None = None,
-        order: Order = "depth-first",
     ) -> None:
         self.scorer = scorer
         self.encoded = encoded
@@ -80,16 +119,15 @@ class Decoder:
         self.masks = masks
         self.marks = marks
         self.statistics = statistics
-        self.order = order
         self.lengths = np.asarray(encoded.lengths, np.intp)
 
     def greedy(self, sentences: Ints) -> list[Candidate]:
         """The best split of every span, one candidate a sentence, in order."""
         count = len(sentences)
-        if count == 1 and not self.masks.constrained and self.order == "depth-first":
+        if count == 1 and not self.masks.constrained:
             return [self._greedy_alone(int(sentences[0]))]
         lengths = self.lengths[sentences]
-        history = make_history(self.order, int(lengths.sum()) + 2 * count)
+        history = History(int(lengths.sum()) + 2 * count)
         place = np.flatnonzero(lengths > 1)
         sentence, right = sentences[place], lengths[place]
         left, waiting, last = np.zeros((3, len(place)), np.intp)
@@ -160,7 +198,7 @@ class Decoder:
         finished: those below it can only fall.
         """
         lengths = self.lengths[sentences]
-        history = make_history(self.order, 2 * int(lengths.sum()))
+        history = History(2 * int(lengths.sum()))
         beam = Beam.start(history, sentences[lengths > 1], lengths[lengths > 1])
         finished = [Beam.start(history, sentences[lengths == 1], 0 * lengths[lengths == 1])]
         state = self._start(beam.sentence)

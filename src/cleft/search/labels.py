@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.errors import ModelError
-from cleft.scorer import Encoded, Floats, Ints, Scorer
 from cleft.search.constraints import LOWEST
+from cleft.search.scorer import Encoded, Floats, Ints, Scorer
 from cleft.tree import is_dummy
 
 __all__ = ["Labels", "choose_labels", "runners_up"]

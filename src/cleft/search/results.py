@@ -1,19 +1,172 @@
-"""What a search gives back: trees with their probabilities, node by node."""
+"""What a search gives back: trees with their probabilities, node by node.
+
+A `Record` keeps the decisions of a tree and all that the model said of them in
+arrays; evidence is made of it node by node, when somebody asks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import exp
 
 from cleft.discourse import DiscourseTree
 from cleft.evidence import Evidence
-from cleft.scorer import Floats
-from cleft.search.record import Record
+from cleft.search.beam import Decisions
+from cleft.search.labels import Labels
+from cleft.search.scorer import Floats
+from cleft.search.trees import INNER, MIDDLE, ONLY, ROLES, spans_of
 from cleft.span import Span, Split
 from cleft.tasks import Derivation
-from cleft.tree import Tree
+from cleft.tree import Tree, is_dummy
 
-__all__ = ["Parse", "Step"]
+__all__ = ["Parse", "Record", "Runners", "Step", "TagNotes"]
+
+
+Runners = Sequence[tuple[tuple[int, float], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class TagNotes:
+    """What a model thought of a sentence's parts of speech: the chosen ones' chances, and others.
+
+    `others` is empty if none were asked for.
+    """
+
+    chances: Floats
+    others: Sequence[tuple[tuple[str, float], ...]] = ()
+
+    def of(self, token: int) -> Evidence:
+        """The evidence of one token."""
+        others = self.others[token] if self.others else ()
+        return Evidence(label=float(self.chances[token]), labels=others)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Record:
+    """The decisions of one tree with all that the model thought of them.
+
+    `runners` are the next best boundaries of each decision, or empty. As
+    `EvidenceTable` of a syntactic tree it knows nodes by the numbers of
+    `cleft.search.trees`.
+    """
+
+    length: int
+    splits_labelled: bool  # whether the splits carry the labels, and not the spans
+    decisions: Decisions
+    labels: Labels
+    score: float
+    log_prob: float
+    runners: Runners = ()
+    tags: TagNotes | None = None
+    _evidence: dict[Span, Evidence] | None = field(default=None, init=False)
+    _phrases: list[Evidence] | None = field(default=None, init=False)
+
+    @property
+    def derivation(self) -> Derivation:
+        """The decisions in depth-first order, and the names of the labels."""
+        table = self.decisions.table
+        names = self.labels.names
+        return Derivation(
+            length=self.length,
+            splits=tuple([Split(*row) for row in table.tolist()]),
+            labels=tuple([names[number] for number in self.labels.numbers.tolist()]),
+        )
+
+    @property
+    def evidence(self) -> Mapping[Span, Evidence]:
+        """What the model thought of each span: of its split, of its label, of both."""
+        if self._evidence is None:
+            self._evidence = self._collect()
+        return self._evidence
+
+    def of(self, number: int) -> Evidence | None:
+        """The evidence of a node of a syntactic tree: a word's tag, a phrase.
+
+        All of a unary chain share the label's evidence; the splits belong to
+        the innermost, the log-probability of the tree to the outermost.
+        """
+        if number < 0:
+            return self.tags.of(-1 - number) if self.tags is not None else None
+        if self._phrases is None:
+            self._phrases = self._with_all_splits()
+        place, role = divmod(number, ROLES)
+        found = self._phrases[place]
+        if role == ONLY:
+            return found
+        shared = Evidence(label=found.label, labels=found.labels)
+        if role == MIDDLE:
+            return shared
+        if role == INNER:
+            return replace(shared, split=found.split, splits=found.splits)
+        return replace(found, split=None, splits=())
+
+    @property
+    def labelled(self) -> dict[Span, str]:
+        """The label of each span, or of each span that is split, dummies left out."""
+        names = [self.labels.names[number] for number in self.labels.numbers.tolist()]
+        pairs = zip(self._spans(), names, strict=True)
+        return {span: name for span, name in pairs if not is_dummy(name)}
+
+    def _spans(self) -> Iterator[Span]:
+        """What carries a label, in preorder."""
+        table = self.decisions.table
+        if self.splits_labelled:
+            return (Span(left, right) for left, split, right in table.tolist() if split < right)
+        spans = spans_of([self.length], [table])
+        return map(Span, spans.left.tolist(), spans.right.tolist())
+
+    def _collect(self) -> dict[Span, Evidence]:
+        made, labels = self.decisions, self.labels
+        splits: dict[tuple[int, int], tuple[float, tuple[tuple[int, float], ...]]] = {
+            (left, right): (_chance(log_prob), others)
+            for (left, _, right), log_prob, others in zip(
+                made.table.tolist(),
+                made.scores.tolist(),
+                self.runners or [()] * len(made.table),
+                strict=True,
+            )
+        }
+        evidence: dict[Span, Evidence] = {}
+        others = labels.others or [()] * len(labels.numbers)
+        for span, log_prob, names in zip(
+            self._spans(), labels.log_probs.tolist(), others, strict=True
+        ):
+            chance, boundaries = splits.pop(span, (None, ()))
+            evidence[span] = Evidence(
+                label=_chance(log_prob), split=chance, labels=names, splits=boundaries
+            )
+        for (left, right), (chance, boundaries) in splits.items():  # the stops
+            evidence[Span(left, right)] = Evidence(split=chance, splits=boundaries)
+        root = Span(0, self.length)
+        evidence[root] = replace(
+            evidence.get(root, Evidence()), log_prob=self.log_prob, split_log_prob=self.score
+        )
+        return evidence
+
+    def _with_all_splits(self) -> list[Evidence]:
+        """The evidence of all spans in preorder, a phrase's with all splits that made its children.
+
+        That is the product over the binary splits between the phrase and its children.
+        """
+        names, known = self.labels.names, self.evidence
+        phrases: list[Evidence] = []
+        stack: list[float] = []  # of the splits below that no phrase has claimed
+        numbers = self.labels.numbers.tolist()
+        for span, number in zip(reversed(list(self._spans())), reversed(numbers), strict=True):
+            found, product = known[span], 1.0
+            if found.split is not None:
+                product = stack.pop() * stack.pop() * found.split
+                if found.split != product:
+                    found = replace(found, split=product)
+            phrases.append(found)
+            stack.append(product if is_dummy(names[number]) else 1.0)
+        return phrases[::-1]
+
+
+def _chance(log_prob: float) -> float:
+    """The probability, which rounding must not take above 1."""
+    return exp(log_prob) if log_prob < 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,140 +1,160 @@
-"""The work behind the API: questions in, JSON out, the model's work off the event loop."""
+"""The work behind the API: requests in, responses out, long work off the event loop."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import accumulate
 from typing import Any, TypeVar
 
-from cleft import __version__
-from cleft.errors import CleftError
-from cleft.sentence import Sentence
-from cleft.server.answers import segmented_data, sentence_data
-from cleft.server.asked import BODY, Question, decode, parse_question, ready, segment_question
-from cleft.server.bodies import encode
-from cleft.server.downloads import whole_downloads
-from cleft.server.engines import Engine
-from cleft.server.evaluation import evaluate
-from cleft.server.refusals import RequestError
-from cleft.server.settings import ALTERNATIVES, BEAM, N_BEST, Settings
+from msgspec import UNSET
 
-__all__ = ["Service"]
+from cleft import __version__
+from cleft.errors import CleftError, UsageError
+from cleft.given import Given, Reading
+from cleft.sentence import Sentence
+from cleft.server.batching import BatchKey, ServedModel
+from cleft.server.evaluation import evaluate
+from cleft.server.requests import (
+    ALTERNATIVES,
+    BEAM,
+    BODY,
+    N_BEST,
+    ParseRequest,
+    decode,
+    parse_request,
+    segment_request,
+)
+from cleft.server.responses import (
+    Health,
+    Limits,
+    LineAnswer,
+    Models,
+    ParseAnswer,
+    RequestError,
+    SegmentAnswer,
+    encode,
+)
+from cleft.server.settings import Settings
+from cleft.server.trees import parsed_sentence, segmented_sentence, text_formats
+from cleft.text import Source, Token
+
+__all__ = ["Counts", "Service", "response_size", "sentences_of"]
 
 T = TypeVar("T")
-Tally = dict[str, Any]
-"""What the access log tells of a request: counts, never texts."""
+Counts = dict[str, Any]
+"""What the log says of a request: numbers, never texts."""
 
 SMALL = 2_000
-"""Bytes of a text, or tokens of an answer, that take less time than to go to a thread and back."""
+"""Bytes of a text, or tokens of a response, that are not worth a thread."""
 THREADS = 4
-PATIENCE = 0.05
-"""Seconds after which a full queue is tried again."""
+RETRY = 0.05
+"""Seconds after which a stream tries a full queue again."""
 
 
 class Service:
-    """All that the API can do, whatever brings the requests."""
+    """What the API does, independent of HTTP."""
 
-    def __init__(self, engines: Mapping[str, Engine], settings: Settings) -> None:
-        self.engines = engines
-        self.names = list(engines)
+    def __init__(self, models: Mapping[str, ServedModel], settings: Settings) -> None:
+        self.models = models
+        self.names = list(models)
         self.settings = settings
         self.stopping = False
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="cleft-serve")
 
-    def health(self) -> dict[str, Any]:
-        """Whether the server works, and with what."""
-        return {"status": "ok", "version": __version__, "models": self.names}
+    def health(self) -> Health:
+        """The answer to /healthz."""
+        return Health(status="ok", version=__version__, models=self.names)
 
-    def models(self) -> dict[str, Any]:
-        """The models and the limits."""
+    def describe(self) -> Models:
+        """The answer to /v1/models."""
         settings = self.settings
-        return {
-            "default": self.names[0],
-            "models": [engine.describe() for engine in self.engines.values()],
-            "limits": {
-                "body": settings.max_body,
-                "stream": settings.max_stream,
-                "line": settings.max_line,
-                "tokens": settings.max_tokens,
-                "trace": settings.max_trace,
-                "beam": BEAM,
-                "n_best": N_BEST,
-                "alternatives": ALTERNATIVES,
-                "seconds": settings.seconds,
-            },
-        }
+        limits = Limits(
+            body=settings.max_body,
+            stream=settings.max_stream,
+            line=settings.max_line,
+            tokens=settings.max_tokens,
+            trace=settings.max_trace,
+            beam=BEAM,
+            n_best=N_BEST,
+            alternatives=ALTERNATIVES,
+            seconds=settings.seconds,
+        )
+        models = [model.describe() for model in self.models.values()]
+        return Models(default=self.names[0], models=models, limits=limits)
 
-    async def parse(self, body: bytes, tally: Tally) -> bytes:
+    async def parse(self, body: bytes, counts: Counts) -> bytes:
         """The answer to a body of /v1/parse."""
-        table = await self.run(len(body), decode, body)
-        question = parse_question(table, self.names)
-        sentences = await self.sentences(question, tally)
-        return await self.run(answer_size(question, sentences), self.answer, question, sentences)
+        request = parse_request(await self.run(len(body), decode, body), self.names)
+        sentences = await self.sentences(request, counts)
+        return await self.run(response_size(request, sentences), self.answer, request, sentences)
 
-    async def segment(self, body: bytes, tally: Tally) -> bytes:
+    async def segment(self, body: bytes, counts: Counts) -> bytes:
         """The answer to a body of /v1/segment."""
-        table = await self.run(len(body), decode, body)
-        question = segment_question(table, self.names)
-        sentences = await self.sentences(question, tally, where="body.model")
-        return await self.run(answer_size(question, sentences), _segmented, question, sentences)
+        request = segment_request(await self.run(len(body), decode, body), self.names)
+        sentences = await self.sentences(request, counts, where="body.model")
+        return await self.run(response_size(request, sentences), _segmented, request, sentences)
 
-    async def evaluate(self, body: bytes, tally: Tally) -> bytes:
+    async def evaluate(self, body: bytes, counts: Counts) -> bytes:
         """The answer to a body of /v1/evaluate."""
-        return await self.run(len(body), _evaluated, body)
+        return await self.run(len(body), lambda: encode(evaluate(decode(body))))
 
     async def sentences(
         self,
-        question: Question,
-        tally: Tally,
+        request: ParseRequest,
+        counts: Counts,
         *,
         where: str = "body.task",
         source: str = BODY,
-        patient: bool = False,
+        waits: bool = False,
     ) -> list[Sentence]:
-        """The sentences of a question, parsed along with those of others.
+        """The sentences of a request, parsed in batches with those of others.
 
         `where` and `source` name the places of the task and of the text in
-        messages. If the queue is full, a patient caller waits.
+        messages. If the queue is full, a caller that `waits` does not fail.
         """
-        engine = self.engines[question.model]
+        name = str(request.model)
+        model = self.models[name]
         try:
-            engine.parser.tasks(question.manner.task)
+            model.parser.tasks(request.task)
         except CleftError as error:
             raise RequestError(422, error.problem, where=where, hint=error.hint) from error
-        size = len(question.text or "") + sum(map(len, question.tokens))
-        language = engine.parser.language
-        given = await self.run(size, ready, question, self.settings, source, language)
-        tally["model"] = question.model
-        tally["sentences"] = tally.get("sentences", 0) + len(given)
-        tally["tokens"] = tally.get("tokens", 0) + sum(map(len, given))
+        size = len(request.text or "") + sum(map(len, request.tokens or ()))
+        language = model.parser.language
+        given = await self.run(size, sentences_of, request, self.settings, source, language)
+        counts["model"] = name
+        counts["sentences"] = counts.get("sentences", 0) + len(given)
+        counts["tokens"] = counts.get("tokens", 0) + sum(map(len, given))
+        key = BatchKey(request.task, request.search)
         while True:
             try:
-                future = engine.batcher.submit(given, question.manner)
+                future = model.batcher.submit(given, key)
                 break
             except RequestError as error:
-                if error.status != 429 or not patient:
+                if error.status != 429 or not waits:
                     raise
-                await asyncio.sleep(PATIENCE)
-        # If this is cancelled so is the future, and the batcher passes it over.
+                await asyncio.sleep(RETRY)
+        # Cancelling this cancels the future, and the batcher skips the request.
         return await asyncio.wrap_future(future)
 
-    def answer(self, question: Question, sentences: Sequence[Sentence], **more: Any) -> bytes:
-        """The answer to a question, as JSON."""
-        syntax = self.engines[question.model].parser.manifest.syntax
-        wish = question.wish
-        data = {
-            **more,
-            "model": question.model,
-            "task": question.manner.task,
-            "sentences": [sentence_data(each, syntax, wish) for each in sentences],
+    def answer(
+        self, request: ParseRequest, sentences: Sequence[Sentence], line: int | None = None
+    ) -> bytes:
+        """The answer to a request to parse, or to a line of a stream, as JSON."""
+        fields: dict[str, Any] = {
+            "model": request.model,
+            "task": request.task,
+            "sentences": [parsed_sentence(each, request) for each in sentences],
+            "formats": text_formats(sentences, request) if request.formats else UNSET,
         }
-        if wish.formats:
-            data["formats"] = whole_downloads(sentences, wish)
-        return encode(data)
+        if line is None:
+            return encode(ParseAnswer(**fields))
+        return encode(LineAnswer(**fields, line=line))
 
     async def run(self, size: int, work: Callable[..., T], *arguments: Any, **more: Any) -> T:
-        """Work that may take long, in a thread; what is small is done at once."""
+        """Do work in a thread, unless it is small."""
         if size <= SMALL:
             return work(*arguments, **more)
         loop = asyncio.get_running_loop()
@@ -143,14 +163,14 @@ class Service:
     def stop(self) -> None:
         """Finish what is queued, and end all threads."""
         self.stopping = True
-        for engine in self.engines.values():
-            engine.batcher.stop()
+        for model in self.models.values():
+            model.batcher.stop()
         self._threads.shutdown()
 
 
-def answer_size(question: Question, sentences: Sequence[Sentence]) -> int:
-    """About how much work an answer is; drawings and traces are never little."""
-    if question.wish.formats or question.manner.options.trace:
+def response_size(request: ParseRequest, sentences: Sequence[Sentence]) -> int:
+    """About how much work a response is; drawings and traces are never small."""
+    if request.formats or request.trace:
         return SMALL + 1
     return sum(
         len(sentence.tokens) * (1 + sum(len(found) for found in sentence.parses.values()))
@@ -158,10 +178,65 @@ def answer_size(question: Question, sentences: Sequence[Sentence]) -> int:
     )
 
 
-def _segmented(question: Question, sentences: Sequence[Sentence]) -> bytes:
-    found = [segmented_data(sentence) for sentence in sentences]
-    return encode({"model": question.model, "sentences": found})
+def _segmented(request: ParseRequest, sentences: Sequence[Sentence]) -> bytes:
+    found = [segmented_sentence(sentence) for sentence in sentences]
+    return encode(SegmentAnswer(model=str(request.model), sentences=found))
 
 
-def _evaluated(body: bytes) -> bytes:
-    return encode(evaluate(decode(body)))
+# ---------------------------------------------------------------- sentences of a request
+
+
+def sentences_of(
+    request: ParseRequest, settings: Settings, where: str = BODY, language: str = "en"
+) -> list[Given]:
+    """The sentences of a request, in order; a text is split by the rules of a language."""
+    if request.tokens is not UNSET:
+        given = list(_sentences_of_tokens(request.tokens))
+    else:
+        assert request.text is not UNSET
+        given = _sentences_of_text(request.text, where, language)
+    total = sum(map(len, given))
+    if total > settings.max_tokens:
+        raise RequestError(
+            413,
+            f"{total} tokens, expected {settings.max_tokens} at most",
+            where=where,
+            hint="send fewer at a time, or stream them as JSON Lines",
+        )
+    if request.trace:
+        numbers = request.n_best * sum(len(each) ** 2 for each in given)
+        if numbers > settings.max_trace:
+            raise RequestError(
+                413,
+                f"the trace would hold {numbers} numbers, expected {settings.max_trace} at most",
+                where=where,
+                hint="send shorter sentences, ask for fewer trees, or for no trace",
+            )
+    return given
+
+
+def _sentences_of_text(text: str, where: str, language: str) -> list[Given]:
+    try:
+        return list(Reading(language=language).text(text))
+    except UsageError as error:  # a language without spaces
+        hint = "send tokens instead of text"
+        raise RequestError(422, error.problem, where=f"{where}.text", hint=hint) from error
+
+
+def _sentences_of_tokens(rows: Sequence[Sequence[str]]) -> Iterator[Given]:
+    """Token lists as sentences of a text in which each stands on a line of its own."""
+    texts = [" ".join(row) for row in rows]
+    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    items: list[Any] = []
+    for row, text, start in zip(rows, texts, starts, strict=False):
+        ends = accumulate(len(token) + 1 for token in row)
+        tokens = tuple(
+            Token(token, end - 1 - len(token), end - 1)
+            for token, end in zip(row, ends, strict=True)
+        )
+        # A list that cannot be parsed stays a list: the reader gives it its error.
+        whole = bool(row) and all(row)
+        items.append(Source(text=text, tokens=tokens, start=start) if whole else row)
+    for given, text, start in zip(Reading().sentences(items), texts, starts, strict=False):
+        result = replace(given.result, text=text, start=start)
+        yield replace(given, result=result) if given.result.error is not None else given

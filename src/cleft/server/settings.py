@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from cleft.errors import UsageError
 
-__all__ = ["ALTERNATIVES", "BEAM", "N_BEST", "Settings"]
-
-BEAM = 64
-N_BEST = 64
-ALTERNATIVES = 20
-"""The most that a request may ask for."""
+__all__ = ["Settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +24,7 @@ class Settings:
     - `seconds`: the time that a request, or a line of a streamed one, may take
     - `token`: what a client must present, if anything
     - `origins`: other sites whose pages may use the API
+    - `hosts`: names and addresses of the server, beside those of the loopback
 
     >>> Settings(queue=0)
     Traceback (most recent call last):
@@ -43,6 +41,7 @@ class Settings:
     seconds: float = 30.0
     token: str | None = None
     origins: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -69,3 +68,17 @@ class Settings:
                     f"{origin!r} is no origin",
                     hint="name one, as in https://example.org, without a path or a final slash",
                 )
+        for host in self.hosts:
+            if not _is_bare_host(host):
+                raise UsageError(
+                    f"{host!r} is no host name or address",
+                    hint="name one without a scheme and a port, as in parser.example.org",
+                )
+
+
+def _is_bare_host(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return re.fullmatch(r"[\w.-]+", host, re.ASCII) is not None
+    return True

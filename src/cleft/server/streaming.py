@@ -1,39 +1,47 @@
-"""JSON Lines in, JSON Lines out: one result a line, in order, as soon as it is there.
+"""JSON Lines in, JSON Lines out: one result a line, in order, as soon as it is ready.
 
-No more lines are read than a small window ahead of what the client has taken,
-so that a stream of any length needs little memory: a client that does not read
-while it sends waits in the end for itself.
+Only a small window of lines is read ahead of what the client has taken, so
+that a stream of any length needs little memory. A client that does not read
+while it sends is not read from any more.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
 from cleft.errors import CleftError
-from cleft.server.asked import decode, line_question, stream_question
-from cleft.server.bodies import NDJSON, check_announced, encode, lines
-from cleft.server.refusals import RequestError, error_data
-from cleft.server.service import Service, Tally, answer_size
+from cleft.server.requests import (
+    NDJSON,
+    check_announced_size,
+    decode,
+    line_request,
+    stream_request,
+    too_large,
+)
+from cleft.server.responses import Error, LineFailure, RequestError, encode
+from cleft.server.service import Counts, Service, response_size
+from cleft.server.settings import Settings
 
 __all__ = ["LineStream"]
 
 WINDOW = 64
-"""Lines that are under way at once."""
+"""The most lines under way at once."""
 
 AHEAD = 16 * 2**10
-"""Bytes of lines that are under way at once, unless one alone has more.
+"""The most bytes of lines under way at once, unless one alone has more.
 
-All that is under way takes turns: with many long lines the first would be done
-about when the last is, and late for its time.
+Lines that are under way take turns: among many long ones the first would end
+about when the last does, and miss its time limit.
 """
 
 
 class _Line(NamedTuple):
-    """A line that is being worked on: its number, its bytes, its answer to come."""
+    """A line under way: its number, its bytes, its answer to come."""
 
     number: int
     size: int
@@ -41,14 +49,14 @@ class _Line(NamedTuple):
 
 
 class LineStream:
-    """The answer to a streamed request."""
+    """The response to a streamed request."""
 
-    def __init__(self, request: Request, service: Service, tally: Tally) -> None:
+    def __init__(self, request: Request, service: Service, counts: Counts) -> None:
         self.request = request
         self.service = service
-        self.tally = tally
-        check_announced(request, service.settings.max_stream)
-        self.question = stream_question(request.query_params, service.names)
+        self.counts = counts
+        check_announced_size(request, service.settings.max_stream)
+        self.options = stream_request(request.query_params, service.names)
         self.pending: asyncio.Queue[_Line | None] = asyncio.Queue(WINDOW)
         self.under_way = 0
         self.freed = asyncio.Event()
@@ -62,17 +70,17 @@ class LineStream:
         writer = asyncio.create_task(self._write(send))
         try:
             done, _ = await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
-            if writer not in done:  # the reader only ends before it if the client is gone
+            if writer not in done:  # the reader ends first only if the client has disconnected
                 await reader
                 raise ClientDisconnect
             await writer
-        except TimeoutError as error:  # it takes nothing: as good as gone
+        except TimeoutError as error:  # the client does not read
             raise ClientDisconnect from error
         finally:
             await self._drop(reader, writer)
 
     async def _drop(self, *tasks: asyncio.Task[Any]) -> None:
-        """End what is still under way: nobody waits for it."""
+        """Cancel what is still under way."""
         rest: list[asyncio.Task[Any]] = list(tasks)
         while not self.pending.empty():
             line = self.pending.get_nowait()
@@ -83,8 +91,8 @@ class LineStream:
         await asyncio.gather(*rest, return_exceptions=True)
 
     async def _read(self, receive: Receive) -> None:
-        """Start the work of each line; then wait for the client to go."""
-        source = lines(self.request, self.service.settings)
+        """Start the work of each line; then wait until the client disconnects."""
+        source = _lines(self.request, self.service.settings)
         try:
             while True:
                 async with asyncio.timeout(self.seconds):
@@ -93,9 +101,11 @@ class LineStream:
                     break
                 await self._start(*found)
         except TimeoutError:
-            await self._refuse(RequestError(408, "the next line did not come", where="body"))
+            await self._end_with(
+                RequestError(408, "the next line did not come in time", where="body")
+            )
         except RequestError as error:
-            await self._refuse(error)
+            await self._end_with(error)
         await self.pending.put(None)
         message: Message = {"type": ""}
         while message["type"] != "http.disconnect":
@@ -110,46 +120,77 @@ class LineStream:
         answer = asyncio.create_task(self._answer(number, line))
         await self.pending.put(_Line(number, size, answer))
 
-    async def _refuse(self, error: RequestError) -> None:
-        async def said() -> bytes:
-            return encode({"error": error_data(error)})
+    async def _end_with(self, error: RequestError) -> None:
+        async def answer() -> bytes:
+            return encode(LineFailure(error=Error.of(error)))
 
-        await self.pending.put(_Line(0, 0, asyncio.create_task(said())))
+        await self.pending.put(_Line(0, 0, asyncio.create_task(answer())))
 
     async def _write(self, send: Send) -> None:
         while (line := await self.pending.get()) is not None:
             body = await self._in_time(line) + b"\n"
-            async with asyncio.timeout(self.seconds):  # a client that never reads
+            async with asyncio.timeout(self.seconds):  # unless the client reads
                 await send({"type": "http.response.body", "body": body, "more_body": True})
             self.under_way -= line.size
             self.freed.set()
         await send({"type": "http.response.body", "body": b""})
 
     async def _in_time(self, line: _Line) -> bytes:
-        """The answer to a line; its clock starts when all before it are answered."""
+        """The answer to a line; its time starts when all before it are answered."""
         try:
             async with asyncio.timeout(self.seconds):
                 return await line.answer
         except TimeoutError:
             where = f"line {line.number}"
             error = RequestError(504, f"not done in {self.seconds:g} s", where=where)
-        return encode({"line": line.number, "error": error_data(error)})
+        return encode(LineFailure(line=line.number, error=Error.of(error)))
 
     async def _answer(self, number: int, line: bytes | None) -> bytes:
         """The result of one line, or its error."""
         try:
             return await self._parse(number, line, f"line {number}")
         except CleftError as error:
-            return encode({"line": number, "error": error_data(error)})
+            return encode(LineFailure(line=number, error=Error.of(error)))
 
     async def _parse(self, number: int, line: bytes | None, where: str) -> bytes:
         service = self.service
         if line is None:
-            limit = service.settings.max_line
-            raise RequestError(413, f"more than {limit} bytes", where=where, hint="send less")
-        question = line_question(decode(line, where), self.question, where)
+            raise too_large(service.settings.max_line, where)
+        request = line_request(decode(line, where), self.options, where)
         sentences = await service.sentences(
-            question, self.tally, where="query.task", source=where, patient=True
+            request, self.counts, where="query.task", source=where, waits=True
         )
-        size = answer_size(question, sentences)
-        return await service.run(size, service.answer, question, sentences, line=number)
+        size = response_size(request, sentences)
+        return await service.run(size, service.answer, request, sentences, line=number)
+
+
+async def _lines(request: Request, settings: Settings) -> AsyncIterator[tuple[int, bytes | None]]:
+    """The lines of a body as they come, numbered from 1, without blank ones.
+
+    None stands for a line that is too long. A body that is too large raises an
+    error.
+    """
+    rest, number, size, skipping = bytearray(), 0, 0, False
+    async for part in request.stream():
+        size += len(part)
+        if size > settings.max_stream:
+            raise too_large(settings.max_stream)
+        *ended, tail = part.split(b"\n")
+        for piece in ended:
+            number += 1
+            line = bytes(rest + piece)
+            rest.clear()
+            if skipping or len(line) > settings.max_line:
+                yield number, None
+            elif line.strip():
+                yield number, line
+            skipping = False
+        if not skipping:
+            rest += tail
+        if len(rest) > settings.max_line:
+            skipping = True
+            rest.clear()
+    if skipping:
+        yield number + 1, None
+    elif rest.strip():
+        yield number + 1, bytes(rest)

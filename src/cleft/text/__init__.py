@@ -4,7 +4,6 @@ from cleft.text.conllu import read_conllu
 from cleft.text.inputs import (
     Source,
     align,
-    lines_of_text,
     read_jsonl_tokens,
     read_lines,
     read_plain,
@@ -13,6 +12,7 @@ from cleft.text.inputs import (
 )
 from cleft.text.languages import Hyphens, has_spaces
 from cleft.text.penn import penn_forms
+from cleft.text.recognition import LanguageWatch, language_remark, other_language
 from cleft.text.sentences import (
     SentenceSpan,
     paragraphs_of_lines,
@@ -23,12 +23,14 @@ from cleft.text.tokens import Token, tokenize
 
 __all__ = [
     "Hyphens",
+    "LanguageWatch",
     "SentenceSpan",
     "Source",
     "Token",
     "align",
     "has_spaces",
-    "lines_of_text",
+    "language_remark",
+    "other_language",
     "paragraphs_of_lines",
     "penn_forms",
     "read_conllu",

@@ -7,7 +7,6 @@ holds no more than a sentence (raw text: a paragraph).
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +23,6 @@ from cleft.text.tokens import Token, tokenize
 __all__ = [
     "Source",
     "align",
-    "lines_of_text",
     "read_jsonl_tokens",
     "read_lines",
     "read_plain",
@@ -66,10 +64,14 @@ class Source:
 
 
 def read_plain(
-    path: str | Path, language: str = "en", hyphens: Hyphens | None = None
+    source: str | Path | Iterable[str], language: str = "en", hyphens: Hyphens | None = None
 ) -> Iterator[Source]:
-    """The sentences of a file of raw text, a paragraph in memory at a time."""
-    return _plain(files.lines(path), language, hyphens)
+    """The sentences of a file of raw text, a paragraph in memory at a time.
+
+    Lines may be given in place of the path of their file.
+    """
+    lines = files.lines(source) if isinstance(source, str | Path) else source
+    return _plain(lines, language, hyphens)
 
 
 def sources_of_text(
@@ -93,15 +95,6 @@ def _plain(lines: Iterable[str], language: str, hyphens: Hyphens | None) -> Iter
             count += 1
             start = offset + left
             yield Source(text=text, tokens=tokens, start=start, number=count, paragraph=number)
-
-
-def lines_of_text(text: str) -> Iterable[str]:
-    r"""The lines of a text with their ends, parted as those of a file are: at line feeds alone.
-
-    >>> list(lines_of_text("one\r\ntwo\x85"))
-    ['one\r\n', 'two\x85']
-    """
-    return io.StringIO(text, newline="\n")
 
 
 def read_lines(

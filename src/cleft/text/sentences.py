@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cleft.text import english
@@ -125,9 +125,10 @@ def paragraph_sentences(
     text: str, start: int, end: int, language: Language
 ) -> Iterator[tuple[int, int]]:
     """The sentences of one paragraph, which begins and ends without white space."""
+    lines = list(_ended_lines(text, start, end))
     paragraph = _Paragraph(text, start, end, language)
     begin = start
-    for stop in sorted({*paragraph.stops(), *_ended_lines(text, start, end)}):
+    for stop in sorted({*lines, *paragraph.stops(lines)}):
         if begin < stop < end:
             yield begin, stop
             begin = _SPACE.match(text, stop).end()  # type: ignore[union-attr]
@@ -152,6 +153,7 @@ _FOLLOWER = re.compile(
 )
 _BEFORE = re.compile(r"[^\s(\[{\"“‘«„]+\Z")
 _LISTED = re.compile(r"\W*(?:\d{1,3}(?:\.\d{1,3}){0,4}|[A-Za-z]|[IVXivx]{1,5})\Z")
+_AFTER_COLON = re.compile(r"[:;]\s+\(?\d{1,2}\Z")
 _CAPTION = re.compile(r"\W*([A-Za-z]{3,10})\s\d{1,3}(?:[.-]\d{1,3}){0,3}\Z")
 _NUMBER_OF_CAPTION = re.compile(r"(?:Figure|Table)\s\d{1,3}(?:[.-]\d{1,3}){0,3}(?=\s[A-Z(])")
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.){1,8}[^\W\d_]{1,3}\Z")
@@ -171,13 +173,17 @@ class _Paragraph:
         # Where nothing is in upper case, lower case says nothing about beginnings.
         self.casual = not any(map(str.isupper, text[start:end]))
 
-    def stops(self) -> Iterator[int]:
-        """Where sentences end, but for the last one."""
+    def stops(self, lines: Sequence[int]) -> Iterator[int]:
+        """Where sentences end, but for the last one; `lines` are ends of lines that end one too."""
         begin = self.start
+        ended = iter([*lines, self.end])
+        line = next(ended)
         if caption := _NUMBER_OF_CAPTION.match(self.text, self.start, self.end):
             begin = caption.end()
             yield begin
         for found in _STOP.finditer(self.text, self.start, self.end):
+            while line < found.start():
+                begin, line = max(begin, line), next(ended)
             if self._ends_sentence(found, begin):
                 begin = self._after_footnote(found.end())
                 yield begin
@@ -246,7 +252,7 @@ class _Paragraph:
         after = follower["word"]
         number = after[:1].isdigit()
         letter = len(word) == 1 and word.isalpha()
-        opens = low == begin and self._opens_item(before, after)
+        opens = self._opens_item(before, after, begins=low == begin)
         if opens or (letter and language.is_title(word)):
             return False
         if language.ordinals and word.isdigit() and len(word) < 3:
@@ -266,13 +272,16 @@ class _Paragraph:
         return follower["word"][:1].isupper()
 
     @staticmethod
-    def _opens_item(before: str, after: str) -> bool:
-        """Whether what stands before a period is the number of a list's item or a caption."""
+    def _opens_item(before: str, after: str, *, begins: bool) -> bool:
+        """Whether what stands before a period is the number of a list's item or a caption.
+
+        Items stand where a sentence begins, and after a colon: *Then: 1. Stir. 2. Bake.*
+        """
         if not after:
             return False
-        if _LISTED.match(before):
+        if _AFTER_COLON.search(before) or (begins and _LISTED.match(before)):
             return True
-        caption = _CAPTION.match(before)
+        caption = _CAPTION.match(before) if begins else None
         return caption is not None and caption[1].lower() in english.CAPTIONS
 
     def _initial_ends(self, before: str, follower: re.Match[str]) -> bool:
@@ -293,7 +302,9 @@ class _Paragraph:
 # ---------------------------------------------------------------- line breaks
 
 _LINE = re.compile(r"[^\n\r\v\x85\u2028]++")
-_ITEM = re.compile(r"(?:[-*+•‣◦▪●○·–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])\s+\S")
+_BULLET = r"(?:[-*+•‣◦▪●○·–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])"
+_ITEM = re.compile(rf"{_BULLET}\s+\S")
+_BARE = re.compile(rf"\s*{_BULLET}\s*")
 
 
 def _ended_lines(text: str, start: int, end: int) -> Iterator[int]:
@@ -305,7 +316,8 @@ def _ended_lines(text: str, start: int, end: int) -> Iterator[int]:
         assert head is not None
         item = _ITEM.match(text, _SPACE.match(text, after).end(), until)  # type: ignore[union-attr]
         short = right - left + head.end() - after + SLACK < width
-        if item or (short and _looks_new(head["word"])):
+        bare = _BARE.fullmatch(text, left, right)  # a number alone on a line has its item below
+        if item or (short and not bare and _looks_new(head["word"])):
             yield left + len(text[left:right].rstrip())
 
 

@@ -1,0 +1,1 @@
+"""Export: a trained model in, a directory that runs without PyTorch out."""

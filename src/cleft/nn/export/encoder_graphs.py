@@ -1,0 +1,326 @@
+"""Encoders as ONNX graphs: characters, BiLSTM, transformer.
+
+Everything is time-major, (positions, sentences, size), as ONNX's LSTM is. What
+depends on a word alone (characters, embedding) comes in as `vectors`, made
+once a word by the runtime; what a transformer says of words as `context`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cleft.errors import ModelError
+from cleft.nn.encoders import CharEncoder, Encoder
+from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array
+from cleft.nn.export.int8 import FullMaps, Maps, Seen, SmallMaps, even_values
+from cleft.nn.layers import BiLstm, Lstm
+from cleft.nn.transformer import Transformer
+
+__all__ = [
+    "chars_graph",
+    "encoder_graph",
+    "piece_vectors",
+    "supported",
+    "transformer_graph",
+    "watched",
+]
+
+
+def _gates(weight: Array) -> Array:
+    """From PyTorch's gates (input, forget, cell, output) to ONNX's (input, output, forget, ...)."""
+    enter, forget, value, leave = np.split(weight, 4)
+    return np.concatenate([enter, leave, forget, value])
+
+
+def _lstm(graph: Graph, x: str, lengths: str, layer: BiLstm) -> tuple[str, str, str]:
+    """One BiLSTM layer: all states (positions, 2, sentences, hidden), last states, last cells."""
+    sides: list[Lstm] = [layer.ahead, layer.back]
+    blank = np.zeros(4 * layer.ahead.hidden, np.float32)
+    weights = np.stack([_gates(array(side.weight_in)) for side in sides])
+    states = np.stack([_gates(array(side.weight_state)) for side in sides])
+    biases = np.stack([np.concatenate([_gates(array(side.bias)), blank]) for side in sides])
+    inputs = [graph.floats(part) for part in (weights, states, biases)]
+    found = graph.ops(
+        "LSTM",
+        x,
+        *inputs,
+        lengths,
+        results=3,
+        hidden_size=layer.ahead.hidden,
+        direction="bidirectional",
+    )
+    return found[0], found[1], found[2]
+
+
+def _side_by_side(graph: Graph, pair: str) -> str:
+    """Both directions' (2, sentences, hidden) as (sentences, 2 · hidden)."""
+    return graph.op("Reshape", graph.op("Transpose", pair, perm=[1, 0, 2]), graph.numbers(0, -1))
+
+
+def chars_graph(encoder: CharEncoder) -> bytes:
+    """Characters (length, words) and lengths in, vectors of words out."""
+    graph = Graph("chars")
+    chars = graph.input("chars", INT, ["length", "words"])
+    lengths = graph.input("lengths", INT32, ["words"])
+    x = graph.gather(graph.floats(array(encoder.embedding.weight)), chars)
+    _, last, _ = _lstm(graph, x, lengths, encoder.lstm)
+    graph.output("vectors", _side_by_side(graph, last))
+    return graph.to_bytes()
+
+
+def encoder_graph(encoder: Encoder, *, int8: bool = False) -> bytes:
+    """Words in, boundaries (sentences · (n + 1), size) and summaries (sentences, size) out."""
+    graph = Graph("encoder", int8=int8)
+    parts = []
+    if encoder.context is not None:
+        parts.append(_context(graph, encoder))
+    width = encoder.words.embedding_dim if encoder.words is not None else 0
+    width += encoder.chars.size if encoder.chars is not None else 0
+    if width:
+        parts.append(graph.input("vectors", FLOAT, ["positions", "sentences", width]))
+    x = parts[0] if len(parts) == 1 else graph.op("Concat", *parts, axis=2)
+    summary, half = graph.op("Gather", x, graph.constant(np.int64(0)), axis=0), encoder.size // 2
+    if encoder.layers:
+        lengths = graph.input("lengths", INT32, ["sentences"])
+        ahead, back, summary = _layers(graph, x, lengths, encoder)
+    else:
+        ahead, back = graph.slice(x, 2, 0, half), graph.slice(x, 2, half)
+    # The boundary before token k+1 sees all up to k from the left, the rest from the right.
+    both = graph.op("Concat", graph.slice(ahead, 0, 0, -1), graph.slice(back, 0, 1), axis=2)
+    boundaries = graph.reshape(graph.op("Transpose", both, perm=[1, 0, 2]), -1, encoder.size)
+    graph.output("boundaries", boundaries)
+    graph.output("summary", summary)
+    return graph.to_bytes()
+
+
+def _context(graph: Graph, encoder: Encoder) -> str:
+    """The transformer's vectors, mapped to their size in the encoder."""
+    context = encoder.context
+    assert context is not None
+    full = context.transformer.size
+    x = graph.input("context", FLOAT, ["positions", "sentences", full])
+    if context.project is None:
+        return x
+    shape = graph.op("Shape", x)
+    sides = graph.op("Slice", shape, graph.numbers(0), graph.numbers(2))
+    target = graph.op("Concat", sides, graph.numbers(context.size), axis=0)
+    flat = graph.linear(
+        graph.reshape(x, -1, full), array(context.project.weight), array(context.project.bias)
+    )
+    return graph.op("Reshape", flat, target)
+
+
+def _layers(graph: Graph, x: str, lengths: str, encoder: Encoder) -> tuple[str, str, str]:
+    """All BiLSTM layers: the last one's two directions, and its final cells."""
+    layers = [layer for layer in encoder.layers if isinstance(layer, BiLstm)]
+    for layer in layers[:-1]:
+        states, _, _ = _lstm(graph, x, lengths, layer)
+        x = graph.reshape(graph.op("Transpose", states, perm=[0, 2, 1, 3]), 0, 0, -1)
+    states, _, cells = _lstm(graph, x, lengths, layers[-1])
+    ahead, back = (
+        graph.op("Gather", states, graph.constant(np.int64(side)), axis=1) for side in (0, 1)
+    )
+    return ahead, back, _side_by_side(graph, cells)
+
+
+NAMES = {
+    "bert": {
+        "query": "attention.self.query",
+        "key": "attention.self.key",
+        "value": "attention.self.value",
+        "output": "attention.output.dense",
+        "norm": "attention.output.LayerNorm",
+    },
+    "mpnet": {
+        "query": "attention.attn.q",
+        "key": "attention.attn.k",
+        "value": "attention.attn.v",
+        "output": "attention.attn.o",
+        "norm": "attention.LayerNorm",
+    },
+}
+"""Where the two kinds keep the parts that they name differently."""
+
+INNER = ("intermediate.dense", "output.dense")
+"""A layer's last two linear maps, of which the first is the wide one."""
+
+
+def supported(model: Any) -> str:
+    """The kind of a transformer; a ModelError if it cannot be exported."""
+    kind = str(model.config.model_type)
+    place = getattr(model.config, "position_embedding_type", None) or "absolute"
+    if kind not in NAMES or place != "absolute" or model.config.hidden_act != "gelu":
+        raise ModelError(
+            f"a transformer of the type {kind!r} (activation {model.config.hidden_act!r}) "
+            "cannot be exported",
+            hint=f"train on one of the types {', '.join(sorted(NAMES))} with gelu",
+        )
+    return kind
+
+
+class _Weights:
+    """A transformer's tensors by name."""
+
+    def __init__(self, model: Any) -> None:
+        self.tensors = {
+            name: tensor.detach().float().cpu().numpy()
+            for name, tensor in model.state_dict().items()
+        }
+
+    def __call__(self, name: str) -> Array:
+        array: Array = self.tensors[name]
+        return array
+
+    def linear(self, name: str) -> tuple[Array, Array]:
+        return self(f"{name}.weight"), self(f"{name}.bias")
+
+
+def piece_vectors(model: Any) -> Array:
+    """The table of the pieces' own vectors."""
+    return _Weights(model)("embeddings.word_embeddings.weight")
+
+
+def _positions(kind: str, weights: _Weights, model: Any) -> Array:
+    """What a position adds to a piece's vector, from the first position on."""
+    table = weights("embeddings.position_embeddings.weight")
+    if kind == "mpnet":  # positions are numbered from beyond the padding's number
+        return table[model.embeddings.padding_idx + 1 :]
+    kinds = weights("embeddings.token_type_embeddings.weight")
+    return np.asarray(table + kinds[0])
+
+
+def _distance_bias(graph: Graph, model: Any, width: str, limit: int) -> str:
+    """MPNet's bias for the distance of two positions, (1, heads, width, width)."""
+    import torch
+
+    encoder = model.encoder
+    distances = torch.arange(1 - limit, limit)
+    buckets = encoder.relative_position_bucket(
+        distances, num_buckets=model.config.relative_attention_num_buckets
+    )
+    table = encoder.relative_attention_bias.weight.detach()[buckets].float().cpu().numpy()
+    zero, one = graph.constant(np.int64(0)), graph.constant(np.int64(1))
+    places = graph.op("Range", zero, width, one)
+    apart = graph.op(
+        "Sub",
+        graph.op("Unsqueeze", places, graph.numbers(0)),
+        graph.op("Unsqueeze", places, graph.numbers(1)),
+    )
+    index = graph.op("Add", apart, graph.constant(np.int64(limit - 1)))
+    bias = graph.op("Transpose", graph.gather(graph.floats(table), index), perm=[2, 0, 1])
+    return graph.op("Unsqueeze", bias, graph.numbers(0))
+
+
+def watched(model: Any) -> list[str]:
+    """The linear maps whose inputs a graph of 8 bits has to know, by name."""
+    kind = supported(model)
+    parts = (NAMES[kind]["query"], NAMES[kind]["output"], *INNER)
+    layers = range(model.config.num_hidden_layers)
+    return [f"encoder.layer.{number}.{part}" for number in layers for part in parts]
+
+
+def transformer_graph(transformer: Transformer, seen: Mapping[str, Seen] | None = None) -> bytes:
+    """The graph of a trained transformer with its mixture of layers.
+
+    In 8 bits if it is told what the maps that are `watched` have seen.
+    """
+    model = transformer.model
+    kind, weights = supported(model), _Weights(model)
+    config, size = model.config, transformer.size
+    graph = Graph("transformer")
+    x = graph.input("pieces", FLOAT, ["windows", "width", size])
+    lengths = graph.input("lengths", INT32, ["windows"])
+    shape = graph.op("Shape", x)
+    width = graph.op("Slice", shape, graph.numbers(1), graph.numbers(2))
+    table = _positions(kind, weights, model)
+    places = graph.op("Slice", graph.floats(table), graph.numbers(0), width, graph.numbers(0))
+    x = graph.reshape(graph.op("Add", x, places), -1, size)
+    x = _normalise(graph, x, weights, "embeddings.LayerNorm", config.layer_norm_eps)
+    bias = ""
+    if kind == "mpnet":
+        bias = _distance_bias(graph, model, graph.op("Squeeze", width), len(table))
+    attend = _attention(graph, shape, lengths, bias, size, config.num_attention_heads)
+    maps: Maps = FullMaps(graph, weights.tensors)
+    if seen is not None:
+        maps = _small(graph, x, weights, seen, kind, config.num_hidden_layers)
+    layers = [x]
+    for number in range(config.num_hidden_layers):
+        layers.append(_layer(graph, layers[-1], kind, weights, number, config, maps, attend))
+    graph.output("vectors", _mix(graph, layers, transformer))
+    return graph.to_bytes()
+
+
+def _small(
+    graph: Graph, x: str, weights: _Weights, seen: Mapping[str, Seen], kind: str, layers: int
+) -> SmallMaps:
+    """The maps in 8 bits; changes the weights, but not what they come to."""
+    seen = dict(seen)
+    for number in range(layers):
+        value, output = (f"encoder.layer.{number}.{NAMES[kind][k]}" for k in ("value", "output"))
+        seen[output] = even_values(weights.tensors, seen, value, output)
+    rows = graph.op("Slice", graph.op("Shape", x), graph.numbers(0), graph.numbers(1))
+    return SmallMaps(graph, weights.tensors, seen, rows)
+
+
+def _normalise(graph: Graph, x: str, weights: _Weights, name: str, epsilon: float) -> str:
+    scale, shift = weights.linear(name)
+    return graph.op(
+        "LayerNormalization", x, graph.floats(scale), graph.floats(shift), epsilon=epsilon
+    )
+
+
+def _attention(
+    graph: Graph, shape: str, lengths: str, bias: str, size: int, heads: int
+) -> Callable[[Sequence[str]], str]:
+    """How queries, keys and values, (rows, size) each, become (rows, size)."""
+    sides = graph.op("Slice", shape, graph.numbers(0), graph.numbers(2))
+    full = graph.op("Concat", sides, graph.numbers(size), axis=0)
+
+    def attend(three: Sequence[str]) -> str:
+        parts = [graph.op("Reshape", part, full) for part in three]
+        inputs = [*parts, "", lengths, *([bias] if bias else [])]
+        return graph.reshape(graph.op("MultiHeadAttention", *inputs, num_heads=heads), -1, size)
+
+    return attend
+
+
+def _layer(
+    graph: Graph,
+    x: str,
+    kind: str,
+    weights: _Weights,
+    number: int,
+    config: Any,
+    maps: Maps,
+    attend: Callable[[Sequence[str]], str],
+) -> str:
+    """One layer over (rows, size)."""
+    names, prefix = NAMES[kind], f"encoder.layer.{number}"
+    three = maps.normal(x, [f"{prefix}.{names[part]}" for part in ("query", "key", "value")])
+    seen = maps.attended(attend(three), f"{prefix}.{names['output']}")
+    x = _skip(graph, x, seen, weights, f"{prefix}.{names['norm']}", config.layer_norm_eps)
+    wide, narrow = (f"{prefix}.{part}" for part in INNER)
+    (inner,) = maps.normal(x, [wide])
+    inner = maps.activated(maps.gelu(inner), narrow)
+    return _skip(graph, x, inner, weights, f"{prefix}.output.LayerNorm", config.layer_norm_eps)
+
+
+def _skip(graph: Graph, x: str, more: str, weights: _Weights, name: str, epsilon: float) -> str:
+    # ONNX Runtime's SkipLayerNormalization does both, and takes six times as long.
+    return _normalise(graph, graph.op("Add", x, more), weights, name, epsilon)
+
+
+def _mix(graph: Graph, layers: list[str], transformer: Transformer) -> str:
+    """The scalar mixture of the last layers."""
+    import torch
+
+    mix = transformer.mix
+    shares = (torch.softmax(mix.weights, 0) * mix.scale).detach().float().cpu().numpy()
+    mixed = ""
+    for layer, share in zip(layers[-len(shares) :], shares, strict=True):
+        part = layer if share == 1 else graph.op("Mul", layer, graph.floats(share))
+        mixed = graph.op("Add", mixed, part) if mixed else part
+    return mixed

@@ -1,0 +1,268 @@
+"""From a trained model to a directory that runs without PyTorch.
+
+The directory appears under its name when it is complete: every graph is
+written, the runtime has read it back, and its trees of the test sentences are
+those of PyTorch. docs/models.md describes what is in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cleft
+from cleft import files
+from cleft.errors import CleftError, InputError, ModelError, OutputError
+from cleft.metrics.prm import SETTINGS
+from cleft.nn.checkpoint import load_model, read_object
+from cleft.nn.encoders import Encoder
+from cleft.nn.export.encoder_graphs import (
+    chars_graph,
+    encoder_graph,
+    piece_vectors,
+    transformer_graph,
+    watched,
+)
+from cleft.nn.export.graph import Array, array
+from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
+from cleft.nn.export.int8 import Seen, calibrate, some
+from cleft.nn.export.quality import Dev, check_tasks, refuse_loss
+from cleft.nn.export.tokenizer import piece_rules, piece_vocabulary, samples
+from cleft.nn.network import Network
+from cleft.nn.scorer import TorchScorer
+from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
+from cleft.runtime.directory import shrink
+from cleft.runtime.selftest import self_test
+from cleft.runtime.words import CASINGS
+from cleft.search import search
+
+__all__ = ["ExportOptions", "export", "export_scorer"]
+
+TIE = 1e-3
+"""Two trees whose log-probabilities are as near as this are a tie."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """What to write besides the weights.
+
+    `about` is for people and goes into config.json, the file `card` beside it.
+    `dev` is what int8 weights are compared on, and what their scales are taken from: they may
+    not cost more than 0.2 by `metrics`, by default those that the model was chosen by.
+    `sentences` (tokens between spaces) are the model's self-test; by default those that we have
+    for the language in `about`.
+    """
+
+    int8: bool = False
+    about: Mapping[str, Any] = field(default_factory=dict)
+    card: str | None = None
+    sentences: Sequence[str] = ()
+    dev: Dev = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> list[tuple[str, ...]]:
+        """The sentences of the self-test."""
+        return [tuple(s.split()) for s in self.sentences or samples(self.about.get("language"))]
+
+
+def export(
+    checkpoint: str | Path, target: str | Path, options: ExportOptions | None = None
+) -> Path:
+    """Export a model that `cleft train` wrote; returns the directory."""
+    options = options or ExportOptions()
+    source = Path(checkpoint).expanduser()
+    if not (source / "model.safetensors").exists() and (source / "best").is_dir():
+        source = source / "best"
+    table = read_object(source / "config.json")
+    found = {"name": table.get("recipe") or source.parent.name}
+    if table.get("best"):
+        found["scores"] = {"dev": table["best"].get("dev", {})}
+    about = {**found, **options.about}
+    scorer = load_model(source)
+    if options.dev:
+        check_tasks(options.dev, scorer.network.config.tasks)
+    metrics = {**_metrics(table, source), **options.metrics}
+    return export_scorer(scorer, target, replace(options, about=about, metrics=metrics))
+
+
+def _metrics(table: Mapping[str, Any], source: Path) -> Mapping[str, str]:
+    """How each task of a model was scored when it was chosen."""
+    found = table.get("metrics", {})
+    known = [*SETTINGS, "parseval"]
+    if not isinstance(found, dict) or not all(value in known for value in found.values()):
+        raise InputError(
+            f"expected a metric by task, found {found!r}",
+            where=f"{source / 'config.json'}: metrics",
+        )
+    return found
+
+
+def export_scorer(
+    scorer: TorchScorer, target: str | Path, options: ExportOptions | None = None
+) -> Path:
+    """Export a network that is in memory."""
+    options = options or ExportOptions()
+    folder = Path(target).expanduser()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputError(
+            "there is something here already",
+            where=str(folder),
+            hint="remove it, or name another directory",
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with files.partial(folder, folder=True) as partial:
+            _write(scorer, partial, options)
+            partial.chmod(0o755)
+            partial.replace(folder)
+    except OSError as error:
+        raise OutputError(f"cannot be written: {error}", where=str(folder)) from error
+    return folder
+
+
+def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
+    network = scorer.network
+    seen = _seen(scorer, options) if options.int8 else None
+    for name, data in _graphs(network, seen):
+        (folder / f"{name}.onnx").write_bytes(data)
+    for name, table in _tables(network.encoder):
+        _save_table(folder, name, table, small=options.int8)
+    if network.encoder.words is not None or network.encoder.chars is not None:
+        vocabulary = scorer.vocabulary
+        _json(
+            folder / "vocabulary.json",
+            {"words": list(vocabulary.words), "chars": list(vocabulary.chars)},
+        )
+    if options.card:
+        (folder / "README.md").write_text(files.read_text(options.card), encoding="utf-8")
+    manifest = _manifest(scorer, options)
+    if manifest.pieces is not None:
+        text = "".join(f"{piece}\n" for piece in piece_vocabulary(scorer.featurise.pieces))
+        (folder / "pieces.txt").write_text(text, encoding="utf-8", newline="\n")
+    _seal(folder, manifest)
+    exported = OnnxScorer(ModelDirectory(folder))
+    if options.int8:
+        lost = refuse_loss(scorer, exported, manifest, options.dev, options.metrics, str(folder))
+        manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
+    else:
+        _compare(scorer, exported, options.tokens)
+    tests = tuple(self_test(exported, sentence) for sentence in options.tokens)
+    _seal(folder, replace(manifest, self_test=tests))
+
+
+def _seal(folder: Path, manifest: Manifest) -> None:
+    _json(folder / "config.json", manifest.to_table())
+    write_checksums(folder)
+
+
+def _json(path: Path, value: Any) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def _seen(scorer: TorchScorer, options: ExportOptions) -> Mapping[str, Seen]:
+    """What the transformer's maps see in the dev sentences, or else in the test sentences."""
+    context = scorer.network.encoder.context
+    if context is None:
+        return {}
+    sentences = [s.words for found in options.dev.values() for s in some(found)]
+    sentences = sentences or options.tokens
+    model = context.transformer.model
+    return calibrate(scorer, model, watched(model), sentences)
+
+
+def _graphs(network: Network, seen: Mapping[str, Seen] | None) -> list[tuple[str, bytes]]:
+    """All graphs of a network by name; in 8 bits if it is known what was seen."""
+    encoder, int8 = network.encoder, seen is not None
+    graphs = [("encoder", encoder_graph(encoder, int8=int8))]
+    if encoder.chars is not None:
+        graphs.append(("chars", chars_graph(encoder.chars)))
+    if encoder.context is not None:
+        graphs.append(("transformer", transformer_graph(encoder.context.transformer, seen)))
+    for task in network.config.tasks:
+        head = network.head(task)
+        graphs += [
+            (f"{task}-memory", memory_graph(head, encoder.size, int8=int8)),
+            (f"{task}-step", step_graph(head, int8=int8)),
+            (f"{task}-labels", labels_graph(head, int8=int8)),
+        ]
+    if network.tagger is not None:
+        graphs.append(("tags", tags_graph(network.tagger, encoder.size, int8=int8)))
+    return graphs
+
+
+def _save_table(folder: Path, name: str, table: Array, *, small: bool) -> None:
+    """Write vectors; the large tables of an int8 model are 8-bit too."""
+    if small and name in ("words", "pieces"):
+        table, scales = shrink(table)
+        np.save(folder / f"{name}-scales.npy", scales, allow_pickle=False)
+    np.save(folder / f"{name}.npy", table, allow_pickle=False)
+
+
+def _tables(encoder: Encoder) -> list[tuple[str, Array]]:
+    """The vectors that are looked up outside the graphs, by name."""
+    tables = []
+    if encoder.words is not None:
+        tables.append(("words", array(encoder.words.weight)))
+    context = encoder.context
+    if context is not None:
+        tables.append(("pieces", piece_vectors(context.transformer.model)))
+        if context.casing is not None and context.casing_map is not None:
+            weight, bias = array(context.casing_map.weight), array(context.casing_map.bias)
+            casings = array(context.casing.weight) @ weight.T + bias
+            assert len(casings) == len(CASINGS)
+            tables.append(("casing", casings))
+    return tables
+
+
+def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
+    config, vocabulary = scorer.network.config, scorer.vocabulary
+    encoder = scorer.network.encoder
+    network = {**config.to_table(), "transformer": Path(config.transformer).name}
+    about = {"cleft": cleft.__version__, **options.about, "network": network}
+    pieces = scorer.featurise.pieces
+    known = vocabulary.words[4:]
+    return Manifest(
+        tasks=config.tasks,
+        labels={task: vocabulary.labels[task] for task in config.tasks},
+        tags=vocabulary.tags if config.tags else (),
+        branching=config.branching,
+        dummy=config.dummy,
+        decoder_layers=config.decoder_layers,
+        history=config.history,
+        pointer_range=config.pointer_range,
+        forms=config.forms,
+        char_limit=config.char_limit if encoder.chars is not None else 0,
+        has_words=encoder.words is not None,
+        has_bilstm=config.has_bilstm,
+        has_casing=encoder.context is not None and encoder.context.casing is not None,
+        pieces=None if pieces is None else piece_rules(pieces, known),
+        precision="int8" if options.int8 else "fp32",
+        about=about,
+    )
+
+
+def _compare(
+    torch: TorchScorer, exported: OnnxScorer, sentences: Sequence[tuple[str, ...]]
+) -> None:
+    """The trees of PyTorch and of the exported model must be the same, ties aside."""
+    for name in exported.manifest.tasks:
+        task = exported.manifest.task(name)
+        ours = search(exported, sentences, task)
+        theirs = search(torch, sentences, task)
+        for words, one, two in zip(sentences, ours, theirs, strict=True):
+            if isinstance(one, CleftError) or isinstance(two, CleftError):
+                raise ModelError(f"the test sentence {' '.join(words)!r} has no tree: {one}")
+            if one[0].tree != two[0].tree and abs(one[0].log_prob - two[0].log_prob) > TIE:
+                raise ModelError(
+                    f"PyTorch gives {two[0].tree} ({two[0].log_prob:.5f}), the exported model "
+                    f"{one[0].tree} ({one[0].log_prob:.5f})",
+                    where="export",
+                    hint="report this: the graphs are not the network",
+                )

@@ -1,0 +1,147 @@
+"""A Hugging Face tokenizer as rules that the runtime follows by itself, and sentences to test it.
+
+Only WordPiece tokenizers of BERT's kind can be exported; what the runtime
+makes of words is compared with the tokenizer before a model is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from cleft.errors import ModelError
+from cleft.nn.features import WordPieces
+from cleft.runtime.manifest import PieceRules
+from cleft.runtime.wordpiece import LONGEST
+
+__all__ = ["piece_rules", "piece_vocabulary", "samples"]
+
+
+ODD = ("[MASK]", "naïve", "can't", "U.S.", "don’t", "x²", "日本", "…", "10,000.50", "e-mail", "🙂")
+
+
+def _backend(pieces: WordPieces | None) -> Any:
+    """The tokenizer's own description of itself."""
+    tokenizer = getattr(pieces, "tokenizer", None)
+    if tokenizer is None:
+        raise ModelError("the model has no tokenizer", where="export")
+    return json.loads(tokenizer.backend_tokenizer.to_str())
+
+
+def _check_kind(table: Any) -> None:
+    found = (
+        (table["model"] or {}).get("type"),
+        (table["normalizer"] or {}).get("type"),
+        (table["pre_tokenizer"] or {}).get("type"),
+        (table["model"] or {}).get("max_input_chars_per_word"),
+    )
+    expected = ("WordPiece", "BertNormalizer", "BertPreTokenizer", LONGEST)
+    if found != expected:
+        raise ModelError(
+            f"expected a tokenizer of {expected}, found {found}",
+            where="export",
+            hint="use a transformer with BERT's WordPiece tokenizer, such as MiniLM or MPNet",
+        )
+
+
+def piece_vocabulary(pieces: WordPieces | None) -> list[str]:
+    """All pieces in the order of their numbers."""
+    numbers: dict[str, int] = _backend(pieces)["model"]["vocab"]
+    vocabulary = sorted(numbers, key=numbers.__getitem__)
+    gap = next((n for n, piece in enumerate(vocabulary) if numbers[piece] != n), None)
+    if gap is not None or any("\n" in piece for piece in vocabulary):
+        raise ModelError(
+            f"the pieces are not numbered from 0 without gaps (at {gap})", where="export"
+        )
+    return vocabulary
+
+
+def piece_rules(pieces: WordPieces, words: Sequence[str]) -> PieceRules:
+    """The rules of a tokenizer; they must give the same pieces for these words."""
+    table = _backend(pieces)
+    _check_kind(table)
+    normal, model = table["normalizer"], table["model"]
+    accents = normal["strip_accents"]
+    rules = PieceRules(
+        begin=pieces.begin,
+        end=pieces.end,
+        pad=pieces.pad,
+        unknown=model["unk_token"],
+        limit=pieces.limit,
+        lower=normal["lowercase"],
+        strip_accents=normal["lowercase"] if accents is None else accents,
+        clean=normal["clean_text"],
+        cjk=normal["handle_chinese_chars"],
+        prefix=model["continuing_subword_prefix"],
+        specials={token["content"]: token["id"] for token in table["added_tokens"]},
+    )
+    _compare(pieces, rules, [*words, *ODD])
+    return rules
+
+
+def _compare(pieces: WordPieces, rules: PieceRules, words: Sequence[str]) -> None:
+    cut = rules.cutter(piece_vocabulary(pieces))
+    for word in words:
+        ours, theirs = cut(word) or [cut.unknown], pieces.pieces(word)
+        if ours != theirs:
+            raise ModelError(
+                f"the tokenizer cuts {word!r} into {theirs}, the runtime into {ours}",
+                where="export",
+                hint="report this word: the model cannot be exported",
+            )
+
+
+ENGLISH = (
+    "She enjoys playing tennis .",
+    "Although it rained all day , the old man in the blue coat went out to buy bread .",
+    "Rain .",
+    "The committee said that prices , which had fallen since March , would rise by 4.5 % .",
+)
+
+SAMPLES = {
+    "de": (
+        "Sie liest ein Buch .",
+        "Obwohl es den ganzen Tag regnete , ging der alte Mann in die Stadt .",
+        "Regen .",
+    ),
+    "fo": (
+        "Hann kom heim .",
+        "Tá fór maðurin til húsa og sá ein bát við sjógvin .",
+        "Ja .",
+    ),
+    "fr": (
+        "Le maire de la ville a lu le livre .",
+        "Il pleut , mais la vieille dame est allée au marché pour acheter du pain .",
+        "Oui .",
+    ),
+    "id": (
+        "Ibu membeli buku baru .",
+        "Mereka pergi ke pasar karena hujan sudah berhenti .",
+        "Ya .",
+    ),
+    "is": (
+        "Hún las bókina .",
+        "Maðurinn fór heim þegar það byrjaði að rigna .",
+        "Já .",
+    ),
+    "ja": (
+        "私 は 本 を 読ん だ 。",
+        "雨 が 降っ た ので 、 子供 たち は 家 に 帰っ た 。",
+        "雨 。",
+    ),
+    "zh": (
+        "她 喜欢 读 书 。",
+        "虽然 下 雨 了 ， 老人 还是 出去 买 面包 。",
+        "雨 。",
+    ),
+}
+
+
+def samples(language: str | None) -> tuple[str, ...]:
+    """Sentences of a language, tokens between spaces; English ones where we have none.
+
+    >>> samples("fr")[2], samples(None)[2]
+    ('Oui .', 'Rain .')
+    """
+    return SAMPLES.get(language or "en", ENGLISH)

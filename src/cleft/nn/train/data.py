@@ -1,0 +1,162 @@
+"""Treebanks as training examples, as a recipe names them.
+
+Reading and cleaning are those of `cleft.formats`; the decisions of a tree are
+its task's. Examples hold numbers, so a vocabulary comes first.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cleft import files
+from cleft.discourse import DiscourseTree
+from cleft.errors import InputError
+from cleft.formats.cleaning import cleaning
+from cleft.formats.registry import FORMATS
+from cleft.nn.config import NetworkConfig
+from cleft.nn.train.batches import Example
+from cleft.nn.train.recipe import DataConfig, set_name
+from cleft.nn.vocab import Vocabulary
+from cleft.runtime.words import plain_form
+from cleft.tasks import Task, get_task
+from cleft.tree import Tree
+
+__all__ = [
+    "Sentence",
+    "is_blank",
+    "make_examples",
+    "make_vocabulary",
+    "read_sentences",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """The words and the gold tree of one sentence; its genre if that is known; the set it is of."""
+
+    words: tuple[str, ...]
+    tree: Tree | DiscourseTree
+    genre: str = ""
+    source: str = field(default="", compare=False)
+
+
+def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[Sentence]:
+    """All sentences of some files of a task, in order."""
+    found = itertools.chain.from_iterable(_read_file(task, path, config) for path in paths)
+    return list(found)
+
+
+def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
+    file, source = Path(path).expanduser(), set_name(path)
+    in_brackets = get_task(task).labels == "spans" and ".jsonl" not in file.suffixes
+    found = FORMATS["brackets" if in_brackets else "jsonl"]
+    clean = cleaning(config.clean) if in_brackets else None
+    records = found.records(file, clean=clean, relations="coarse")
+    for number, record in enumerate(records, start=1):
+        genre = str(record.fields.get("genre", ""))
+        if config.genres and genre not in config.genres:
+            continue
+        tree = record.syntax if in_brackets else record.trees.get(task)
+        if tree is None:
+            raise InputError(
+                f"expected a {task} tree in every record, found none in record {number}",
+                where=str(file),
+                hint="remove the line, or parse it again",
+            )
+        if not record.tokens:
+            raise InputError(
+                f"expected the words of every sentence, found none in record {number}",
+                where=str(file),
+                hint="give 'tokens'",
+            )
+        yield Sentence(words=tuple(record.tokens), tree=tree, genre=genre, source=source)
+
+
+def make_vocabulary(
+    data: dict[str, list[Sentence]],
+    config: NetworkConfig,
+    *,
+    min_count: int,
+    label_min_count: int = 1,
+    extra: Iterable[str] = (),
+) -> Vocabulary:
+    """The vocabulary of training sentences of each task."""
+    labels = {}
+    for task, sentences in data.items():
+        derive = config.task(task).derive
+        derived = (derive(sentence.tree).labels for sentence in sentences)
+        counts = Counter(itertools.chain.from_iterable(derived))
+        labels[task] = {label for label, count in counts.items() if count >= label_min_count}
+    tags: set[str] = set()
+    for task, sentences in data.items():
+        tags_of = config.task(task).tags
+        if config.tags and tags_of is not None:
+            tags.update(tag for sentence in sentences for tag in tags_of(sentence.tree))
+    # What the network looks up is the form that it reads, so that is what has a number.
+    form: Callable[[str], str] = plain_form if config.forms == "plain" else str
+    everything = itertools.chain.from_iterable(data.values())
+    return Vocabulary.build(
+        (tuple(map(form, sentence.words)) for sentence in everything),
+        min_count=min_count,
+        tags=tags,
+        labels=labels,
+        extra=extra,
+    )
+
+
+def make_examples(
+    task: str, sentences: Iterable[Sentence], config: NetworkConfig, vocabulary: Vocabulary
+) -> list[Example]:
+    """The sentences of one task by number; a label or tag that is unknown counts as -1."""
+    labels = {label: number for number, label in enumerate(vocabulary.labels[task])}
+    tags = {tag: number for number, tag in enumerate(vocabulary.tags)}
+    kind = config.task(task)
+    marks = config.edu_boundaries != "none"
+    return [_example(kind, sentence, labels, tags, marks) for sentence in sentences]
+
+
+def _example(
+    task: Task[Any],
+    sentence: Sentence,
+    labels: dict[str, int],
+    tags: dict[str, int],
+    marks: bool,
+) -> Example:
+    derivation = task.derive(sentence.tree)
+    length = len(sentence.words)
+    splits = np.array(derivation.splits, dtype=np.int64).reshape(-1, 3)
+    items = np.array(task.labelled(length, derivation.splits), dtype=np.int64)
+    named = task.tags(sentence.tree) if tags and task.tags is not None else None
+    return Example(
+        task=task.name,
+        words=sentence.words,
+        splits=splits,
+        items=items.reshape(-1, 2 if task.labels == "spans" else 3),
+        labels=_numbers([labels.get(label, -1) for label in derivation.labels]),
+        tags=None if named is None else _numbers([tags.get(tag, -1) for tag in named]),
+        edus=_leaf_ends(task, sentence) if task.stops and marks else None,
+    )
+
+
+def _leaf_ends(task: Task[Any], sentence: Sentence) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """1 where a leaf ends inside a sentence, 0 elsewhere inside, -1 at both ends."""
+    ends = np.zeros(len(sentence.words) + 1, dtype=np.int64)
+    ends[list(task.leaf_ends(sentence.tree))] = 1
+    ends[[0, -1]] = -1
+    return ends
+
+
+def _numbers(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array(values, dtype=np.int64)
+
+
+def is_blank(path: str | Path) -> bool:
+    """Whether a dev file has nothing in it; a run without dev sentences is allowed."""
+    return not any(line.strip() for line in files.lines(Path(path).expanduser()))

@@ -1,0 +1,202 @@
+"""What a network learns from a batch of gold trees.
+
+Besides the decisions on the way of a gold tree there are losses over all spans:
+
+- `GoldSpans.loss`: is this span in the tree?
+- `chart_labels`: what is the label of a span, if it has one?
+- `explore_loss`: where should a span be split that is not in the tree, but that a
+  search may reach by a mistake? Every boundary that divides no gold span inside it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from cleft.nn.encoders import Encoding
+from cleft.nn.heads import Boundaries, SpanLabels, SplitHead
+from cleft.nn.network import Network
+from cleft.nn.train.batches import Batch
+
+__all__ = ["GoldSpans", "Losses", "Objective", "chart_labels", "explore_loss"]
+
+Losses = dict[str, tuple[Tensor, int]]
+"""The terms of a loss: the sum of each and how many things it is a sum over."""
+
+
+class Objective(nn.Module):
+    """A network as its trainer sees it: a batch in, the terms of the loss out.
+
+    `explore` wrong spans are learnt from for every right one.
+    """
+
+    def __init__(self, network: Network, explore: float = 0.0) -> None:
+        super().__init__()
+        self.network = network
+        self.explore = explore
+
+    def forward(self, ask: Callable[[], Batch]) -> Losses:
+        """The terms of the loss of the batch that `ask` returns.
+
+        Fabric copies a dataclass tensor by tensor, or refuses it; a function
+        it passes on as it is.
+        """
+        return self.losses(ask())
+
+    def losses(self, batch: Batch) -> Losses:
+        """The terms of the loss of a batch of one task's gold trees."""
+        network = self.network
+        encoding: Encoding = network.encoder(batch.inputs)
+        head = network.head(batch.task)
+        known: Boundaries = head(encoding)
+        scores = head.scores(known, batch.left, batch.right)
+        count = batch.counts["split"]
+        losses: Losses = {"split": (_cross_entropy(scores, batch.split), count)}
+        losses["label"] = (_label_loss(head, encoding, batch), batch.counts["label"])
+        if network.tagger is not None and batch.tags is not None:
+            tags = network.tagger(encoding.boundaries)
+            losses["tag"] = (_cross_entropy(tags, batch.tags), batch.counts["tag"])
+        if known.marks is not None and batch.edus is not None:
+            losses["edu"] = (_binary(known.marks, batch.edus), batch.counts["edu"])
+        if known.spans is not None:
+            gold = GoldSpans.of(batch, stops=head.stops)
+            losses["span"] = (gold.loss(known.spans), count)
+            if self.explore:
+                losses["explore"] = (explore_loss(head, known, gold, self.explore), count)
+        return losses
+
+
+def _label_loss(head: SplitHead, encoding: Encoding, batch: Batch) -> Tensor:
+    """The summed loss of the gold labels; with `none`, of all spans' labels."""
+    labels = head.labels
+    left, right = labels.remember(encoding.boundaries)
+    if not isinstance(labels, SpanLabels) or labels.none is None:
+        return _cross_entropy(labels(left, right, batch.rows, batch.items), batch.labels)
+    targets = chart_labels(batch, labels.none)
+    asked = targets >= 0
+    return _cross_entropy(labels.chart(left, right)[asked], targets[asked])
+
+
+def _cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
+    """The summed cross-entropy where the target is not negative."""
+    flat = scores.reshape(-1, scores.shape[-1])
+    flat = flat.to(torch.promote_types(flat.dtype, torch.float32))
+    return functional.cross_entropy(flat, targets.reshape(-1), ignore_index=-1, reduction="sum")
+
+
+def _binary(logits: Tensor, targets: Tensor) -> Tensor:
+    known = targets >= 0
+    losses = functional.binary_cross_entropy_with_logits(
+        logits, targets.clamp(min=0).to(logits.dtype), reduction="none"
+    )
+    return (losses * known).sum()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldSpans:
+    """The spans of a batch of binary gold trees.
+
+    - `inside` (batch, n + 1, n + 1): true where left < right, both in the sentence
+    - `member` (batch, n + 1, n + 1): true for the spans of the tree
+    - `leaves` (batch, n + 1): true where a leaf of the tree ends or begins
+    """
+
+    inside: Tensor
+    member: Tensor
+    leaves: Tensor
+    stops: bool
+
+    @classmethod
+    def of(cls, batch: Batch, *, stops: bool) -> GoldSpans:
+        """The spans of a batch: what is split, and what that makes."""
+        real, inside = _all_spans(batch)
+        member = torch.zeros_like(inside)
+        row, step = torch.nonzero(batch.split >= 0, as_tuple=True)
+        left, split, right = (x[row, step] for x in (batch.left, batch.split, batch.right))
+        member[row, left, right] = True
+        member[row, left, split] = True
+        member[row, split, right] = True  # a stop has split == right, which is no span
+        member &= inside
+        leaves = member.any(1) | member.any(2) if stops else real
+        return cls(inside=inside, member=member, leaves=leaves, stops=stops)
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """The summed binary loss of logits (batch, n + 1, n + 1).
+
+        Without stops every span of one unit is in every tree, so it says nothing.
+        """
+        asked = self.inside if self.stops else self.inside.triu(2)
+        losses = functional.binary_cross_entropy_with_logits(
+            logits, self.member.to(logits.dtype), reduction="none"
+        )
+        return losses[asked].sum()
+
+    def right_splits(self, rows: Tensor, left: Tensor, right: Tensor) -> Tensor:
+        """The right boundaries (spans, n + 1) of some spans (spans).
+
+        A boundary is right if a leaf ends there and no span of the tree that lies
+        whole inside is divided by it. A span in which no leaf ends is left whole.
+        """
+        places = torch.arange(self.leaves.shape[1], device=left.device)
+        within = (places > left.unsqueeze(1)) & (places < right.unsqueeze(1))
+        found = within & self.leaves[rows]
+        row, gold_left, gold_right = torch.nonzero(self.member, as_tuple=True)
+        same = row.unsqueeze(0) == rows.unsqueeze(1)  # (spans, gold)
+        held = same & (gold_left >= left.unsqueeze(1)) & (gold_right <= right.unsqueeze(1))
+        held &= (gold_left > left.unsqueeze(1)) | (gold_right < right.unsqueeze(1))
+        divided = (places > gold_left.unsqueeze(1)) & (places < gold_right.unsqueeze(1))
+        crossed = held.float() @ divided.float() > 0  # (spans, n + 1)
+        found &= ~crossed
+        whole = ~found.any(1)
+        found[whole, right[whole]] = True
+        return found
+
+
+def _all_spans(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Where the boundaries (batch, n + 1) and the spans (batch, n + 1, n + 1) of sentences are."""
+    lengths = batch.inputs.lengths
+    places = torch.arange(int(batch.inputs.words.shape[1]) - 1, device=lengths.device)
+    real = places <= lengths.unsqueeze(1)
+    return real, real.unsqueeze(1) & real.unsqueeze(2) & (places > places.unsqueeze(1))
+
+
+def chart_labels(batch: Batch, none: int) -> Tensor:
+    """The label of every span (batch, n + 1, n + 1): `none` outside the tree, -1 if unknown."""
+    _, inside = _all_spans(batch)
+    targets = torch.where(inside, none, -1)
+    left, right = batch.items.unbind(1)
+    targets[batch.rows, left, right] = batch.labels
+    return targets
+
+
+def explore_loss(head: SplitHead, known: Boundaries, gold: GoldSpans, share: float) -> Tensor:
+    """The summed loss of splitting wrong spans, drawn by how likely the head thinks them."""
+    assert known.spans is not None
+    left, right, drawn = _draw(known.spans.detach(), gold, share)
+    scores = head.scores(known, left, right)
+    row, step = torch.nonzero(drawn, as_tuple=True)
+    targets = gold.right_splits(row, left[row, step], right[row, step])
+    mine = scores[row, step].float()
+    some = torch.logsumexp(mine.masked_fill(~targets, float("-inf")), -1)
+    return (torch.logsumexp(mine, -1) - some).sum()
+
+
+def _draw(logits: Tensor, gold: GoldSpans, share: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Ends of wrong spans (batch, drawn), and which of them are there."""
+    # A span of two units without stops can only be split in one way.
+    wrong = (gold.inside & ~gold.member).triu(2 if gold.stops else 3)
+    chance = functional.logsigmoid(logits)
+    noise = -torch.log(-torch.log(torch.rand_like(chance).clamp(1e-9, 1 - 1e-7)))
+    keys = (chance + noise).masked_fill(~wrong, float("-inf")).flatten(1)
+    width = logits.shape[-1]
+    count = max(1, min(round(share * (width - 2)), keys.shape[1]))
+    best, places = keys.topk(count, dim=1)
+    drawn = best > float("-inf")
+    zero = torch.zeros_like(places)
+    left = torch.where(drawn, places // width, zero)
+    right = torch.where(drawn, places % width, zero)
+    return left, right, drawn

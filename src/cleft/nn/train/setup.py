@@ -1,0 +1,271 @@
+"""What a run needs before its first step: device, data, vocabulary, vectors, network."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import warnings
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from lightning_fabric import Fabric
+from lightning_fabric.strategies.ddp import DDPStrategy
+from lightning_fabric.utilities.exceptions import MisconfigurationException
+
+from cleft import files
+from cleft.arrays import map_matrix
+from cleft.errors import InputError, Place, RecipeError
+from cleft.nn.checkpoint import build_network
+from cleft.nn.features import Featuriser
+from cleft.nn.network import Network
+from cleft.nn.train.batches import Example, stable_seed
+from cleft.nn.train.data import (
+    Sentence,
+    is_blank,
+    make_examples,
+    make_vocabulary,
+    read_sentences,
+)
+from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig
+from cleft.nn.transformer import encoder_sums
+from cleft.nn.vocab import Vocabulary
+
+__all__ = ["Materials", "make_fabric", "prepare", "read_vectors", "start_from", "try_precision"]
+
+
+Vector = npt.NDArray[np.float32]
+
+
+def read_vectors(path: str | Path, size: int) -> dict[str, Vector]:
+    """Vectors by word in the order of the file; where a word repeats, the first counts.
+
+    Words are lower-cased, as the network reads them.
+    """
+    file = Path(path).expanduser()
+    if file.suffix in (".npy", ".safetensors"):
+        return _read_table(file, size)
+    found: dict[str, Vector] = {}
+    for number, line in enumerate(files.lines(file), start=1):
+        word, *values = line.rstrip("\n").rsplit(" ", size)
+        if number == 1 and len(line.split()) == 2:
+            continue  # a header: how many words, how many numbers
+        try:
+            vector = np.array(values, dtype=np.float32)
+        except ValueError:
+            vector = np.zeros(0, dtype=np.float32)
+        if len(vector) != size or not word:
+            raise InputError(
+                f"expected a word and {size} numbers, found {line[:40]!r}",
+                where=Place(file, number),
+                hint="network.word_size must be the size of the vectors",
+            )
+        found.setdefault(word.lower(), vector)
+    return found
+
+
+def _read_table(file: Path, size: int) -> dict[str, Vector]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        if file.suffix == ".npy":
+            table = map_matrix(file)
+        else:
+            (table,) = load_file(file).values()
+    except (OSError, ValueError, TypeError, KeyError, SafetensorError) as error:
+        raise InputError(f"expected one table of vectors: {error}", where=str(file)) from error
+    words = [line.rstrip("\n") for line in files.lines(file.with_suffix(".txt"))]
+    if table.shape != (len(words), size):
+        raise InputError(
+            f"expected a table of {len(words)} words × {size}, found {table.shape}",
+            where=str(file),
+            hint="the .txt file beside it has one word a line; network.word_size is the width",
+        )
+    found: dict[str, Vector] = {}
+    for word, vector in zip(words, table.astype(np.float32), strict=True):
+        found.setdefault(word.lower(), vector)
+    return found
+
+
+@torch.no_grad()
+def start_from(network: Network, vocabulary: Vocabulary, vectors: dict[str, Vector]) -> None:
+    """Put vectors into the word embedding, scaled to the deviation of a random one."""
+    embedding = network.encoder.words
+    if embedding is None or not vectors:
+        return
+    scale = float(np.std(np.stack(list(vectors.values())[:50_000]))) or 1.0
+    for number, word in enumerate(vocabulary.words):
+        if word in vectors:
+            embedding.weight[number] = torch.from_numpy(vectors[word] / scale)
+
+
+MIXED = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
+"""Precisions that need more of a processor than arithmetic that all have."""
+
+SIZES = (16, 64, 512)
+"""Sides of the products to try: which instructions are used depends on them."""
+
+
+def make_fabric(config: TrainingConfig) -> Fabric:
+    """The devices that a recipe asks for, at a precision that has been tried on them."""
+    # A batch of one task leaves the other task's head without gradients.
+    strategy: Any = DDPStrategy(find_unused_parameters=True) if config.devices > 1 else "auto"
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*AMP with fp16 is not supported")  # see below
+            fabric = Fabric(
+                accelerator=config.accelerator,
+                devices=config.devices,
+                strategy=strategy,
+                precision=config.precision,
+            )
+    except (RuntimeError, ValueError, MisconfigurationException) as error:
+        raise RecipeError(
+            str(error),
+            where="training.accelerator, training.devices",
+            hint="use what this machine has",
+        ) from error
+    if config.precision == "16-mixed" and fabric.device.type == "cpu":
+        raise RecipeError(
+            "expected another precision on a CPU, found '16-mixed', which needs a GPU",
+            where="training.precision",
+            hint="use 32-true, or bf16-mixed",
+        )
+    try_precision(config.precision, fabric.device.type)
+    return fabric
+
+
+def try_precision(precision: str, device: str) -> None:
+    """Fail if a mixed precision cannot be used here.
+
+    A process of its own tries it: a CPU may list instructions that its virtual
+    machine does not grant, and whatever uses one is ended by the system.
+    """
+    if precision not in MIXED:
+        return
+    context = multiprocessing.get_context("spawn")
+    reader, writer = context.Pipe(duplex=False)
+    child = context.Process(target=_multiply, args=(precision, device, writer))
+    child.start()
+    writer.close()  # so that the end of the child is the end of what can be read
+    try:
+        problem = reader.recv()
+    except EOFError:
+        problem = ""
+    child.join()
+    if child.exitcode or problem:
+        raise RecipeError(
+            f"expected a precision that this machine can use, found {precision!r}: the process "
+            f"that tried matrix products on the {device} {problem or _end(child.exitcode)}",
+            where="training.precision",
+            hint="use 32-true; or, if the CPU lists instructions that it is not granted, set "
+            "ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 or less in the environment",
+        )
+
+
+def _end(code: int | None) -> str:
+    """How a process ended that did not say so itself."""
+    if code is not None and code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with exit code {code}; does the program lack 'if __name__ == \"__main__\":'?"
+
+
+def _multiply(precision: str, device: str, told: Connection[str, None]) -> None:
+    """Products of some sizes, there and back; what fails is told."""
+    try:
+        for size in SIZES:
+            layer = torch.nn.Linear(size, size, device=device)
+            with torch.autocast(device, MIXED[precision]):
+                product = layer(torch.ones(size, size, device=device))
+            product.float().sum().backward()
+    except Exception as error:  # whatever it is, it is no traceback's business
+        told.send(f"failed: {error}")
+    else:
+        told.send("")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Materials:
+    """The data of a run and the network made for it."""
+
+    train: dict[str, list[Example]]
+    sources: dict[str, list[str]]  # the set that each example is of
+    dev: dict[str, list[Sentence]]
+    vocabulary: Vocabulary
+    network: Network
+    featurise: Featuriser
+    hashes: dict[str, str]
+    encoder: dict[str, str]  # the sums of the transformer's files, by name
+
+
+def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[Sentence]) -> None:
+    """Fail where the files hold nothing of what the recipe asks for."""
+    where = f"data.{task}"
+    for genre in config.genres:
+        if not any(sentence.genre == genre for sentence in train):
+            raise RecipeError(
+                f"expected genres of the training files, found {genre!r}, which no sentence has",
+                where=f"{where}.genres",
+                hint="genres are the key 'genre' of JSON Lines",
+            )
+    if not train:
+        raise RecipeError("expected sentences to train on, found none", where=f"{where}.train")
+    if not dev and any(not is_blank(path) for path in config.dev):
+        raise RecipeError(
+            "expected sentences of the genres to choose by, found none",
+            where=f"{where}.dev",
+            hint="give a dev file that has them, or none at all",
+        )
+
+
+def prepare(recipe: Recipe) -> Materials:
+    """Read the data, make the vocabulary and a network with seeded weights."""
+    sentences, dev, hashes = {}, {}, {}
+    for task, config in recipe.data.items():
+        found = read_sentences(task, config.train, config)
+        sentences[task] = found[: config.limit] if config.limit else found
+        dev[task] = read_sentences(
+            task, [path for path in config.dev if not is_blank(path)], config
+        )
+        _check_read(task, config, sentences[task], dev[task])
+        hashes.update({path: files.sha256(path) for path in (*config.train, *config.dev)})
+    network, vectors = recipe.network, None
+    encoder = encoder_sums(network.transformer) if network.transformer else {}
+    hashes.update({f"{network.transformer}/{name}": known for name, known in encoder.items()})
+    extra: list[str] = []
+    if recipe.vocabulary.vectors:
+        seen = {w.lower() for rows in sentences.values() for s in rows for w in s.words}
+        vectors = read_vectors(recipe.vocabulary.vectors, network.word_size)
+        extra = [
+            w for n, w in enumerate(vectors) if n < recipe.vocabulary.vectors_limit or w in seen
+        ]
+        hashes[recipe.vocabulary.vectors] = files.sha256(recipe.vocabulary.vectors)
+    vocabulary = make_vocabulary(
+        sentences,
+        network,
+        min_count=recipe.vocabulary.min_count,
+        label_min_count=recipe.vocabulary.label_min_count,
+        extra=extra,
+    )
+    torch.manual_seed(stable_seed(recipe.seed, "weights"))
+    built, featurise = build_network(network, vocabulary)
+    if vectors is not None:
+        start_from(built, vocabulary, vectors)
+    train = {
+        task: make_examples(task, rows, network, vocabulary) for task, rows in sentences.items()
+    }
+    return Materials(
+        train=train,
+        sources={task: [row.source for row in rows] for task, rows in sentences.items()},
+        dev=dev,
+        vocabulary=vocabulary,
+        network=built,
+        featurise=featurise,
+        hashes=hashes,
+        encoder=encoder,
+    )

@@ -1,0 +1,203 @@
+"""Parsed sentences as responses: their trees, the decisions behind them, other formats.
+
+A tree is what a record of JSON Lines holds (docs/formats.md), with the places
+of its nodes in the text, its probability, and the decisions that made it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import exp
+from typing import Any
+
+from msgspec import UNSET
+
+from cleft.discourse import DiscourseTree, Edu
+from cleft.draw import Options, svg
+from cleft.formats.jsonl import discourse_data, syntax_data
+from cleft.formats.rs3 import write_rs3
+from cleft.formats.rst import RstDocument
+from cleft.search import Parse
+from cleft.sentence import Sentence
+from cleft.server import responses
+from cleft.server.requests import ParseOptions
+from cleft.span import Span, Split
+from cleft.tree import Tree
+
+__all__ = ["parsed_sentence", "segmented_sentence", "text_formats"]
+
+DIGITS = 6
+"""To which the numbers of a distribution are rounded: there are very many of them."""
+
+
+def parsed_sentence(sentence: Sentence, options: ParseOptions) -> responses.Sentence:
+    """A sentence of the answer to /v1/parse."""
+    tags = sentence.syntax.tags() if sentence.syntax is not None else [None] * len(sentence.tokens)
+    trees = {
+        task: [_tree(parse, sentence, options) for parse in sentence.parses.get(task, ())]
+        for task in ("syntax", "discourse")
+    }
+    return responses.Sentence(
+        text=sentence.text,
+        start=sentence.start,
+        end=sentence.end,
+        tokens=[
+            responses.TaggedToken(text=token.text, start=token.start, end=token.end, tag=tag)
+            for token, tag in zip(sentence.tokens, tags, strict=True)
+        ],
+        syntax=_best(trees["syntax"]),
+        discourse=_best(trees["discourse"]),
+        error=_error(sentence),
+    )
+
+
+def segmented_sentence(sentence: Sentence) -> responses.SegmentedSentence:
+    """A sentence of the answer to /v1/segment."""
+    return responses.SegmentedSentence(
+        text=sentence.text,
+        start=sentence.start,
+        end=sentence.end,
+        tokens=[
+            responses.Token(text=token.text, start=token.start, end=token.end)
+            for token in sentence.tokens
+        ],
+        edus=[_unit(edu) for edu in sentence.edus],
+        error=_error(sentence),
+    )
+
+
+def _unit(edu: Edu) -> responses.Unit:
+    assert edu.start is not None
+    assert edu.end is not None
+    span = (edu.span.left, edu.span.right)
+    return responses.Unit(text=edu.text, start=edu.start, end=edu.end, span=span)
+
+
+def _error(sentence: Sentence) -> responses.Error | None:
+    return None if sentence.error is None else responses.Error.of(sentence.error)
+
+
+def _best(trees: list[Any]) -> Any:
+    """The best tree, which holds the others of the n-best list; None where there is none."""
+    if not trees:
+        return None
+    best, *others = trees
+    best.others = others
+    return best
+
+
+def _tree(
+    parse: Parse, sentence: Sentence, options: ParseOptions
+) -> responses.SyntaxTree | responses.DiscourseTree:
+    tree, tokens = parse.tree, sentence.tokens
+    shared: dict[str, Any] = {
+        "log_prob": parse.log_prob,
+        "split_log_prob": parse.split_log_prob,
+        "probability": exp(min(parse.log_prob, 0.0)),
+        "steps": _steps(parse, parse.record.labelled),
+        "formats": tree_formats(tree, sentence, options) if options.formats else UNSET,
+    }
+
+    def places(spans: Iterable[Any]) -> list[tuple[int, int]]:
+        return [(tokens[left].start, tokens[right - 1].end) for left, right in spans]
+
+    if isinstance(tree, Tree):
+        data = syntax_data(tree)
+        offsets = places(node[1:] for node in data["nodes"])
+        return responses.SyntaxTree(**data, **shared, offsets=offsets, brackets=tree.brackets())
+    data = discourse_data(tree, sentence.words)
+    # A record leaves out what follows from its tokens; an answer does not.
+    data["texts"] = [edu.text for edu in tree.edus]
+    data["characters"] = [(edu.start, edu.end) for edu in tree.edus]
+    offsets = places(node[:2] for node in data["nodes"])
+    return responses.DiscourseTree(**data, **shared, offsets=offsets)
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def _steps(parse: Parse, labels: Mapping[Span, str]) -> list[responses.Step]:
+    """The decisions in the order in which they were taken."""
+    if not parse.steps:
+        return [_step(parse, split, labels) for split in parse.derivation.splits]
+    found = []
+    for traced in parse.steps:
+        step = _step(parse, traced.split, labels)
+        step.distribution = [round(share, DIGITS) for share in traced.distribution.tolist()]
+        found.append(step)
+    return found
+
+
+def _step(parse: Parse, split: Split, labels: Mapping[Span, str]) -> responses.Step:
+    span = Span(split.left, split.right)
+    evidence = parse.evidence.get(span)
+    return responses.Step(
+        span=(span.left, span.right),
+        split=split.split,
+        probability=evidence.split if evidence is not None else None,
+        label=labels.get(span),
+        alternatives=list(evidence.splits) if evidence is not None and evidence.splits else UNSET,
+    )
+
+
+# ---------------------------------------------------------------- other formats
+
+
+def tree_formats(
+    tree: Tree | DiscourseTree, sentence: Sentence, options: ParseOptions
+) -> responses.Formats:
+    """One tree in the formats that are asked for and can hold it."""
+    found: dict[str, str] = {}
+    for name in options.formats:
+        if name == "brackets" and isinstance(tree, Tree):
+            found[name] = tree.brackets() + "\n"
+        elif name == "rs3" and isinstance(tree, DiscourseTree):
+            found[name] = _rs3([tree])
+        elif name == "svg":
+            found[name] = svg(tree, Options(theme=options.theme))
+        elif name == "jsonl":
+            found[name] = _alone(tree, sentence).to_jsonl() + "\n"
+    return responses.Formats(**found)
+
+
+def _alone(tree: Tree | DiscourseTree, sentence: Sentence) -> Sentence:
+    """The sentence with this tree and no other."""
+    syntax, discourse = (tree, None) if isinstance(tree, Tree) else (None, tree)
+    return replace(sentence, syntax=syntax, discourse=discourse, parses={})
+
+
+def text_formats(sentences: Sequence[Sentence], options: ParseOptions) -> responses.Formats:
+    """The best trees of a text in the formats that are asked for; a drawing is of one tree."""
+    found: dict[str, str] = {}
+    for name in options.formats:
+        if name == "brackets":  # an empty line where there is no tree
+            trees = (sentence.syntax for sentence in sentences)
+            found[name] = "".join("\n" if tree is None else f"{tree}\n" for tree in trees)
+        elif name == "jsonl":
+            found[name] = "".join(f"{sentence.to_jsonl()}\n" for sentence in sentences)
+        elif name == "rs3":
+            document = _rs3(_in_document(sentences))
+            if document:
+                found[name] = document
+    return responses.Formats(**found)
+
+
+def _in_document(sentences: Sequence[Sentence]) -> Iterable[DiscourseTree]:
+    """The discourse trees, their tokens counted through the text."""
+    position = 0
+    for sentence in sentences:
+        if sentence.discourse is not None:
+            yield sentence.discourse.moved(position)
+            position += len(sentence.tokens)
+
+
+def _rs3(trees: Iterable[DiscourseTree]) -> str:
+    """A document of these trees; empty where there is none."""
+    document = RstDocument.of(trees)
+    if not document.trees:
+        return ""
+    stream = io.StringIO()
+    write_rs3(document, stream)
+    return stream.getvalue()

@@ -1,0 +1,311 @@
+"""Whether a text is in a model's language: told by its script and its function words.
+
+A model gives trees for text in any language, and for another than its own they
+make no sense. A third of running text is function words, and few of them are
+shared between languages, so a short list for each language tells most of them
+apart after a sentence. Where a text is too short to tell, nothing is said. The
+lists were written by hand; docs/text.md has what was measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+__all__ = ["LanguageWatch", "language_remark", "other_language"]
+
+ENOUGH = 0.35
+"""A text with this share of function words is in its language, and no other is looked for."""
+SHARE = 0.12
+"""The share that function words of another language must have; with less of its own, a text is
+in some other language if its letters say so."""
+LEAST = 3
+"""So many different function words of another language are needed to tell it."""
+OUTWEIGH = 3
+"""So many function words of another language outweigh one of the model's own."""
+MANY, STRANGE = 8, 0.15
+"""So many words, and this share of them, have letters that the language does not have."""
+LONG, NEARLY_NONE = 60, 0.03
+"""So many words with less than this share of function words are in some other language."""
+LETTERS = 12
+"""So many letters of another script are needed; those of East Asia count thrice."""
+WINDOW = 400
+"""A stream is looked at when so many characters have been read, and then anew."""
+
+
+class _Profile(NamedTuple):
+    """A language in Latin script: its name, its function words, its letters besides a to z."""
+
+    name: str
+    words: frozenset[str]
+    letters: str
+
+
+def _profile(name: str, letters: str, words: str) -> _Profile:
+    # Letters stand alone in any language: as initials, in lists, in formulas.
+    kept = (word for word in words.split() if len(word) > 1 or not word.isascii())
+    return _Profile(name, frozenset(kept), letters)
+
+
+PROFILES = {
+    "en": _profile("English", "", """
+        the of and to in is it that you he was for on are with as his they be at this have from
+        or had by but what were we when your can there an which she do how their if will up other
+        about out them then so would her has him been who my than its did me not no into could our
+        these some because only after all just more also should does here over where why while"""),
+    "fr": _profile("French", "àâæçéèêëîïôœùûüÿ", """
+        le la les de des du un une et est en que qui dans pour pas sur au aux ce cette ces il elle
+        ils elles je nous vous on se sa son ses leur leurs par plus avec ne sont être été ont mais
+        ou où comme même aussi sans fait qu à était avait cela ça tout très y a lui si"""),
+    "de": _profile("German", "äöüßéà", """
+        der die das und in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an
+        werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum
+        war haben nur oder aber vor zur bis mehr durch man sein wurde ich wir ihr"""),
+    "es": _profile("Spanish", "áéíóúüñ", """
+        de la que el en y a los se del las un por con no una su para es al lo como más o pero sus le
+        ha me si sin sobre este ya entre cuando todo esta ser son también fue había muy hasta desde
+        nos ni yo tú está donde porque qué"""),
+    "pt": _profile("Portuguese", "áâãàçéêíóôõúü", """
+        de a o que e do da em um para com não uma os no se na por mais as dos como mas ao ele das à
+        seu sua ou quando muito nos já também só pelo pela até isso ela entre depois sem mesmo aos
+        seus são foi está eu você"""),
+    "it": _profile("Italian", "àèéìîòóù", """
+        di e il che la in a per un è del non una sono le con si da della i al come dei ha più nel
+        alla anche ma gli se dal delle ci era lo nella o questo suo sua loro degli stato essere
+        dalla hanno perché ai dell all io ho mi"""),
+    "nl": _profile("Dutch", "áéëèïóöü", """
+        de het een van en in is dat op te zijn met voor niet die er aan ook als bij door om naar
+        maar uit hij dan nog of was werd worden heeft zij ze wordt deze over kan meer tot geen hun
+        wat hebben ik je"""),
+    "sv": _profile("Swedish", "åäöé", """
+        och i att det som en på är av för med den till inte ett har de om var jag från men så vi
+        hade sig kan under eller när efter också ut han hon ska vid mot nu skulle där hur sin
+        över"""),
+    "da": _profile("Danish", "æøåé", """
+        og i at det en den til er som på de med han af for ikke der var et har om vi jeg men sig fra
+        ved så kan hun også eller blev efter havde være skal kunne nu ud hvor deres over"""),
+    "no": _profile("Norwegian", "æøåéòôó", """
+        og i det en på er som til for at med av den har de ikke et var om jeg fra men vi han så seg
+        kan ble ved eller etter også hadde hun skal være nå ut over da der"""),
+    "is": _profile("Icelandic", "áðéíóúýþæö", """
+        og að í á er sem við til um það var en ekki af með hann fyrir ég þá hún því eru þess frá
+        þeir svo hefur verið upp eftir þetta sig eða hafa vera þar úr þeim honum henni mér nú verður
+        hér voru hafði ef þú"""),
+    "fo": _profile("Faroese", "áðíóúýæøö", """
+        og at í á ið er sum til av tað við hann ikki um ein teir var frá eg tey men so fyri hevur tá
+        eru øll hava hon teimum hevði honum sær nú upp skal vera henda hesum hansara eisini ella
+        tykkum fyrir tú"""),
+    "fi": _profile("Finnish", "äöå", """
+        ja on ei se että oli hän ovat joka mutta myös kun tai ole kuin niin sen mukaan jo vain sekä
+        hänen jos voi olla ollut tämä vielä sitä nyt mikä ne he minä mitä koska siitä jotka tämän
+        jossa olen en mukaan sitten"""),
+    "id": _profile("Indonesian", "é", """
+        yang dan di itu dengan untuk tidak ini dari dalam akan pada juga saya ke karena tersebut
+        bisa ada mereka lebih kata tahun sudah atau saat oleh menjadi orang ia telah adalah seperti
+        sebagai bahwa dapat para harus namun kita dua satu masih hari hanya mengatakan kepada kami
+        setelah"""),
+    "pl": _profile("Polish", "ąćęłńóśźż", """
+        i w nie na się z do to że jest o jak ale po co tak za od jego być przez był tym już są czy
+        dla oraz tylko ich jej było może ze też które który która"""),
+    "cs": _profile("Czech", "áčďéěíňóřšťúůýž", """
+        a se v na je že o s z do i to ve pro za by jako ale po jeho jsem jsou k od už bylo byl které
+        který která jen podle také nebo až při si tak ze není jejich"""),
+    "hu": _profile("Hungarian", "áéíóöőúüű", """
+        a az és hogy nem is egy ez van meg de csak volt már még mint ha vagy azt el ki akkor kell
+        ezt pedig minden lehet lesz amely aki után majd szerint"""),
+    "ro": _profile("Romanian", "ăâîșțşţ", """
+        de și în a la cu nu o să că din pe un ca mai este se pentru care sunt au fi ce el ea lui dar
+        sau al ale prin era fost cel cea le iar după"""),
+    "tr": _profile("Turkish", "çğıöşüâîû", """
+        ve bir bu da de için ile çok daha olarak gibi olan ne en ama kadar sonra o var ya her olduğu
+        ki değil ise mi göre iki tarafından ben"""),
+    "vi": _profile("Vietnamese", "", """
+        và của là có không được trong người cho một các với những đã này khi đến từ ra cũng để như
+        thì nhưng tôi ở năm làm về vào bị sẽ còn lại nhiều"""),
+}  # fmt: skip
+"""Languages that are told apart by their words, by code."""
+
+_OWNERS: dict[str, list[str]] = {}
+for _code, _one in PROFILES.items():
+    for _word in _one.words:
+        _OWNERS.setdefault(_word, []).append(_code)
+
+LATIN, KANA, HAN = "Latin", "Kana", "Han"
+_RANGES = {
+    LATIN: "A-Za-z\xaa\xba\xc0-\xd6\xd8-\xf6\xf8-\u024f\u1e00-\u1eff",
+    KANA: "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+    HAN: "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    "Hangul": "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3",
+    "Cyrillic": "\u0400-\u052f",
+    "Greek": "\u0370-\u03ff\u1f00-\u1fff",
+    "Hebrew": "\u0590-\u05ff",
+    "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc",
+    "Devanagari": "\u0900-\u097f",
+    "Thai": "\u0e00-\u0e7f",
+    "Armenian": "\u0530-\u058f",
+    "Georgian": "\u10a0-\u10ff",
+    "Ethiopic": "\u1200-\u139f",
+    "Indic": "\u0980-\u0dff",
+}
+_SCRIPT = re.compile("|".join(f"(?P<{name}>[{chars}]+)" for name, chars in _RANGES.items()))
+_DENSE = (KANA, HAN, "Hangul")
+
+WRITTEN: dict[str, tuple[str, str]] = {
+    "ja": ("Japanese", KANA),
+    "zh": ("Chinese", HAN),
+    "yue": ("Cantonese", HAN),
+    "ko": ("Korean", "Hangul"),
+    "ru": ("Russian", "Cyrillic"),
+    "uk": ("Ukrainian", "Cyrillic"),
+    "bg": ("Bulgarian", "Cyrillic"),
+    "el": ("Greek", "Greek"),
+    "he": ("Hebrew", "Hebrew"),
+    "ar": ("Arabic", "Arabic"),
+    "fa": ("Persian", "Arabic"),
+    "ur": ("Urdu", "Arabic"),
+    "hi": ("Hindi", "Devanagari"),
+    "th": ("Thai", "Thai"),
+}
+"""Languages that are told by their script alone: name and script."""
+_SCRIPT_NAMES = {KANA: "Japanese", HAN: "Chinese", "Hangul": "Korean", "Thai": "Thai"}
+_WORD = re.compile(r"[^\W\d_]+")
+ANOTHER = "another language"
+
+
+def language_remark(text: str, language: str) -> str | None:
+    """What to tell who gives a text to a model of a language, or None where nothing is wrong.
+
+    >>> language_remark("Der Hund schläft nicht, weil es in der Nacht regnet.", "en")
+    'the text looks like German, but the model was trained on English: its trees make no sense'
+    >>> language_remark("Der Hund", "en") is None  # too short to tell
+    True
+    """
+    found = other_language(text, language)
+    if found is None:
+        return None
+    return (
+        f"the text looks like {found}, but the model was trained on "
+        f"{_name(_base(language))}: its trees make no sense"
+    )
+
+
+def other_language(text: str, language: str) -> str | None:
+    """What a text seems to be written in, where that is another language than it should be.
+
+    None where it may well be in the language, where it is too short to tell, and
+    for languages of which nothing is known here.
+
+    >>> other_language("La pluie tombe sur les toits de la ville.", "en")
+    'French'
+    >>> other_language("The rain falls on the roofs of the town.", "en") is None
+    True
+    """
+    code = _base(language)
+    home = LATIN if code in PROFILES else WRITTEN.get(code, ("", ""))[1]
+    if not home:
+        return None
+    script = LATIN if text.isascii() else _script(text, home)
+    if script != LATIN:
+        if script == home:
+            return None
+        return _SCRIPT_NAMES.get(script, f"a language in {script} script")
+    words = _WORD.findall(text.lower() if text.isupper() else text)
+    if home == LATIN:
+        return _other_than(code, words)
+    letters = sum(map(len, words))
+    return None if letters < LETTERS else _by_words(words) or "a language in Latin script"
+
+
+def _base(code: str) -> str:
+    return code.replace("_", "-").partition("-")[0].lower()
+
+
+def _name(code: str) -> str:
+    return PROFILES[code].name if code in PROFILES else WRITTEN[code][0]
+
+
+def _script(text: str, home: str) -> str:
+    """The script of a text: `home` where it has too few letters of another to tell."""
+    counts: Counter[str] = Counter()
+    for found in _SCRIPT.finditer(text):
+        name = found.lastgroup
+        assert name is not None
+        counts[name] += len(found.group()) * (3 if name in _DENSE else 1)
+    # Japanese is written in both; Chinese has no Kana.
+    if counts[HAN] and counts[KANA] * 10 >= counts[HAN]:
+        counts[KANA] += counts.pop(HAN)
+    script, count = counts.most_common(1)[0] if counts else (home, 0)
+    # A headline in Japanese may well have no Kana.
+    least = 5 * LETTERS if (script, home) == (HAN, KANA) else LETTERS
+    return script if count >= least and 2 * count >= counts.total() else home
+
+
+def _by_words(words: Sequence[str]) -> str | None:
+    """The language with most function words, if there are enough."""
+    counts = Counter(code for word in words for code in _OWNERS.get(word, ()))
+    for code, count in counts.most_common(1):
+        if count >= SHARE * len(words):
+            return PROFILES[code].name
+    return None
+
+
+def _other_than(own: str, words: Sequence[str]) -> str | None:
+    """The language that words are in, if it is not their own."""
+    home = PROFILES[own]
+    lower = [word.lower() for word in words]
+    ours = [word for word in lower if word in home.words]
+    if len(ours) >= ENOUGH * len(words):
+        return None
+    # Those of other languages must be in lower case: Los Angeles and Le Mans are names.
+    theirs = Counter(
+        code for word in words if word not in home.words for code in _OWNERS.get(word, ())
+    )
+    for code, count in theirs.most_common(1):
+        other = PROFILES[code]
+        against = sum(word not in other.words for word in ours)
+        different = other.words.intersection(words) - home.words
+        if len(different) >= LEAST and count >= max(OUTWEIGH * against + LEAST, SHARE * len(words)):
+            return other.name
+    if len(ours) >= SHARE * len(words):
+        return None
+    strange = sum(map(bool, map(_strange(home.letters).search, lower)))
+    few = len(ours) < NEARLY_NONE * len(words)
+    if strange >= max(MANY, STRANGE * len(words)) or (few and len(words) >= LONG):
+        return ANOTHER
+    return None
+
+
+def _strange(letters: str) -> re.Pattern[str]:
+    return re.compile(f"[^a-z{letters}]")
+
+
+class LanguageWatch:
+    """Looks at sentences as they come, and tells once that they are in another language.
+
+    >>> watch = LanguageWatch("en")
+    >>> watch.read("Das ist noch zu wenig."), watch.end() is None
+    (None, False)
+    """
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.told = False
+        self._held: list[str] = []
+        self._size = 0
+
+    def read(self, text: str) -> str | None:
+        """Take one more sentence; what is to be told, if that is clear now."""
+        if self.told:
+            return None
+        self._held.append(text)
+        self._size += len(text)
+        return self.end() if self._size >= WINDOW else None
+
+    def end(self) -> str | None:
+        """Judge what has been read since the last judgement."""
+        held, self._held, self._size = " ".join(self._held), [], 0
+        remark = None if self.told else language_remark(held, self.language)
+        self.told = self.told or remark is not None
+        return remark

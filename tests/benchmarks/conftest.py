@@ -1,0 +1,7 @@
+"""The scripts of benchmarks/ import each other by name, and so do their tests."""
+
+import sys
+from pathlib import Path
+
+# Last, so that a script never hides an installed module of the same name.
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))

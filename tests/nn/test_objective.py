@@ -1,0 +1,119 @@
+"""Losses over all spans, against plain loops over one tree."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from cleft.nn.config import NetworkConfig
+from cleft.nn.train.batches import collate
+from cleft.nn.train.objective import GoldSpans, chart_labels, explore_loss
+from tests.nn.conftest import BOTH, Bench
+
+SPANS = {**BOTH, "history": False, "span_scores": 6, "pointer_range": "span"}
+
+
+def made(task: str) -> tuple[Bench, GoldSpans, list[set[tuple[int, int]]]]:
+    """A bench, its batch's gold spans, and the same spans found one by one."""
+    bench = Bench(NetworkConfig(**SPANS)).scramble()
+    examples = bench.examples(task)
+    plain = []
+    for example in examples:
+        spans = set()
+        for left, split, right in example.splits.tolist():
+            spans |= {(left, right), (left, split)} | ({(split, right)} if split < right else set())
+        plain.append(spans)
+    batch = collate(examples, bench.featurise)
+    return bench, GoldSpans.of(batch, stops=task == "discourse"), plain
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_the_gold_spans_of_a_batch_are_those_of_its_trees(task):
+    _, gold, plain = made(task)
+    for row, spans in enumerate(plain):
+        found = {tuple(pair) for pair in torch.nonzero(gold.member[row]).tolist()}
+        assert found == spans
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_the_span_loss_asks_about_every_span_once(task):
+    bench, gold, plain = made(task)
+    width = gold.member.shape[1]
+    logits = torch.randn(gold.member.shape)
+    least = 1 if task == "discourse" else 2
+    total = 0.0
+    for row, example in enumerate(bench.examples(task)):
+        for left in range(width):
+            for right in range(left + least, len(example.words) + 1):
+                target = torch.tensor(float((left, right) in plain[row]))
+                total += float(
+                    functional.binary_cross_entropy_with_logits(logits[row, left, right], target)
+                )
+    assert float(gold.loss(logits)) == pytest.approx(total, rel=1e-5)
+
+
+def right_splits(spans: set[tuple[int, int]], left: int, right: int, stops: bool) -> set[int]:
+    """Where a span should be split, one boundary after the other."""
+    inside = [s for s in spans if left <= s[0] and s[1] <= right and s != (left, right)]
+    ends = {end for span in spans for end in span} if stops else set(range(left, right))
+    found = {
+        place
+        for place in range(left + 1, right)
+        if place in ends and not any(a < place < b for a, b in inside)
+    }
+    return found or {right}
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_every_split_that_divides_no_gold_span_is_right(task):
+    bench, gold, plain = made(task)
+    for row, example in enumerate(bench.examples(task)):
+        length = len(example.words)
+        golden = {(left, right): split for left, split, right in example.splits.tolist()}
+        for left in range(length):
+            for right in range(left + 2, length + 1):
+                one = torch.tensor([row]), torch.tensor([left]), torch.tensor([right])
+                found = set(torch.nonzero(gold.right_splits(*one)[0]).flatten().tolist())
+                assert found == right_splits(plain[row], left, right, task == "discourse")
+                if (left, right) in golden:
+                    assert found == {golden[left, right]}
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_exploring_teaches_the_pointer_about_wrong_spans(task):
+    bench, gold, _ = made(task)
+    head = bench.network.head(task)
+    batch = collate(bench.examples(task), bench.featurise)
+    torch.manual_seed(1)
+    bench.network.eval()
+    loss = explore_loss(head, head(bench.network.encoder(batch.inputs)), gold, 2.0)
+    assert torch.isfinite(loss)
+    assert float(loss.detach()) > 0
+    loss.backward()
+    assert float(head.pointer.state.linear.weight.grad.abs().sum()) > 0
+
+
+def test_a_chart_of_labels_scores_a_span_as_the_label_head_does():
+    bench = Bench(NetworkConfig(**{**SPANS, "label_none": True})).scramble()
+    batch = collate(bench.examples("syntax"), bench.featurise)
+    labels = bench.network.head("syntax").labels
+    with torch.no_grad():
+        ends = labels.remember(bench.network.encoder.eval()(batch.inputs).boundaries)
+        chart = labels.eval().chart(*ends)
+        single = labels(*ends, batch.rows, batch.items)
+    left, right = batch.items.T
+    torch.testing.assert_close(chart[batch.rows, left, right], single)
+
+
+def test_spans_outside_the_tree_have_the_label_none():
+    bench, gold, _ = made("syntax")
+    batch = collate(bench.examples("syntax"), bench.featurise)
+    targets = chart_labels(batch, none=99)
+    assert torch.equal(targets == 99, gold.inside & ~gold.member & ~_words(gold))
+    left, right = batch.items.T
+    assert torch.equal(targets[batch.rows, left, right], batch.labels)
+    assert (targets[~gold.inside] == -1).all()
+
+
+def _words(gold: GoldSpans) -> torch.Tensor:
+    """A span of one token is in the tree also where the sentence is that token."""
+    return gold.inside & ~gold.inside.triu(2)
