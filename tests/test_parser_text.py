@@ -5,15 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import cleft
 from cleft import models
 from cleft.errors import InputError, LanguageWarning, ModelError, UsageError
 from cleft.models import builtin_models
 from cleft.parser import Parser, load
+from cleft.search import Constraints
 from cleft.text import Source, Token
 from tests.runtime.models import model
 
@@ -151,7 +154,7 @@ def test_a_stream_of_texts_and_tokens_numbers_its_inputs(parser):
 
 
 def test_one_text_is_no_stream_of_letters(parser):
-    with pytest.raises(UsageError, match=r"expected many texts, found one str; use parse"):
+    with pytest.raises(UsageError, match=r"expected texts or lists of tokens, found str; put it"):
         parser.stream("Rain fell.")
 
 
@@ -212,6 +215,29 @@ def test_a_record_is_a_row_of_plain_values(parser):
     (failed,) = parser.parse("")
     assert failed.to_record()["syntax"] is None
     assert "no sentence" in failed.to_record()["error"]
+
+
+def test_records_are_rows_of_a_parquet_file(parser, tmp_path):
+    """One type a column, whatever became of the sentences: trees, one EDU, no tree at all."""
+    edus = [Constraints(edus=(1, 3)), Constraints(edus=(3,)), None]
+    found = parser.parse_tokens([["Rain", "fell", "."]] * 2 + [[]], constraints=edus)
+    found += parser.parse_tokens([["Rain", "fell"]], task="syntax")
+    rows = [sentence.to_record() for sentence in found]
+    (split,) = found[0].discourse.splits()
+    assert rows[0]["discourse"][0]["relation"] == split.relation
+    assert [row["discourse"] for row in rows[1:]] == [[], None, None]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "trees.parquet")
+    table = parquet.read_table(tmp_path / "trees.parquet")
+    assert table.to_pylist() == rows
+    split = "left: int64, split: int64, right: int64"
+    label = "relation: string, nuclearity: string, probability: double"
+    assert dict(zip(table.schema.names, map(str, table.schema.types), strict=True)) == {
+        **dict.fromkeys(("source", "start", "end"), "int64"),
+        **dict.fromkeys(("text", "syntax", "error"), "string"),
+        **dict.fromkeys(("tokens", "tags", "edus"), "list<element: string>"),
+        **dict.fromkeys(("syntax_log_prob", "discourse_log_prob"), "double"),
+        "discourse": f"list<element: struct<{split}, {label}>>",
+    }
 
 
 def test_a_line_of_json_holds_both_trees_and_the_offsets(parser):

@@ -258,8 +258,8 @@ class DiscourseTree(ScoredNode):
             stack.append(node)
         return stack[0]
 
-    def moved(self, offset: int) -> DiscourseTree:
-        """The same tree with its tokens counted from elsewhere.
+    def moved(self, offset: int, characters: int = 0) -> DiscourseTree:
+        """The same tree with its tokens, and the characters of its EDUs, counted from elsewhere.
 
         >>> DiscourseTree.leaf(Edu("so", Span(7, 8))).moved(-7).span
         Span(left=0, right=1)
@@ -270,6 +270,8 @@ class DiscourseTree(ScoredNode):
             if edu is not None:
                 span = Span(edu.span.left + offset, edu.span.right + offset)
                 edu = edu._replace(span=span)
+                if edu.start is not None and edu.end is not None:
+                    edu = edu._replace(start=edu.start + characters, end=edu.end + characters)
             evidence = node.evidence
             if evidence is not None:
                 splits = tuple((boundary + offset, value) for boundary, value in evidence.splits)

@@ -7,7 +7,9 @@ catch `CleftError`; nothing else escapes the library on bad input.
 
 from __future__ import annotations
 
+from operator import index
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "CleftError",
@@ -133,3 +135,46 @@ class LanguageWarning(UserWarning):
     It is parsed all the same. `warnings.simplefilter("ignore", LanguageWarning)`
     keeps it quiet, "error" refuses such text.
     """
+
+
+# ---------------------------------------------------------------- checks, for our own modules
+
+
+def check_type(value: object, kind: Any, what: str, hint: str = "") -> None:
+    """Fail with a UsageError unless a value is of a kind.
+
+    >>> check_type(b"It rained.", str, "a text (str)")
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: expected a text (str), found bytes
+    """
+    if not isinstance(value, kind):
+        raise UsageError(f"expected {what}, found {type(value).__name__}", hint=hint)
+
+
+def check_number(name: str, value: object, least: int, hint: str = "") -> int:
+    """An argument that must be a whole number, as an int; NumPy's numbers are such too.
+
+    >>> check_number("beam", "5", 1)
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: beam is '5', expected a whole number, 1 or more
+    """
+    number = whole(value)
+    if number is None:
+        raise UsageError(
+            f"{name} is {value!r}, expected a whole number, {least} or more", hint=hint
+        )
+    if number < least:
+        raise UsageError(f"{name} is {number}, expected {least} or more", hint=hint)
+    return number
+
+
+def whole(value: object) -> int | None:
+    """A whole number as an int; None for everything else, truth values among it."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None

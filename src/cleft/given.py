@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import CleftError, InputError, UsageError
+from cleft.errors import CleftError, ConstraintError, InputError, UsageError
 from cleft.search import Constraints, Parse
 from cleft.sentence import Sentence
 from cleft.span import Span
@@ -22,7 +22,15 @@ from cleft.tasks import DISCOURSE
 from cleft.text import Hyphens, Source, Token, has_spaces, sources_of_text, tokenize
 from cleft.tree import Tree
 
-__all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Given", "Reading", "finished", "given_tokens"]
+__all__ = [
+    "LONGEST_SENTENCE",
+    "LONGEST_TOKEN",
+    "Given",
+    "Reading",
+    "check_many",
+    "finished",
+    "given_tokens",
+]
 
 LONGEST_TOKEN = 10_000
 LONGEST_SENTENCE = 20_000
@@ -52,24 +60,36 @@ class Given:
 
 
 def given_tokens(
-    rows: Sequence[Any],
-    constraints: Sequence[Constraints | None] | None = None,
-    tags: Sequence[Sequence[str] | None] | None = None,
+    sentences: Iterable[Sequence[str]],
+    constraints: Iterable[Constraints | None] | None = None,
+    tags: Iterable[Sequence[str] | None] | None = None,
 ) -> list[Given]:
     """Lists of tokens, each with what is given along with it."""
-    for what, values in (("constraints", constraints), ("lists of tags", tags)):
-        if values is not None and len(values) != len(rows):
-            raise UsageError(
-                f"{len(values)} {what} for {len(rows)} sentences",
-                hint="give one a sentence, None where there is none",
-            )
-    none = [None] * len(rows)
+    check_many(sentences, "sentences, each a list of tokens", "use parse for a text")
+    rows = list(sentences)
+    bounds = _one_each(constraints, "constraints", len(rows))
+    names = _one_each(tags, "lists of tags", len(rows))
     return [
-        _of_tokens(row, number, bound, names)
-        for number, (row, bound, names) in enumerate(
-            zip(rows, constraints or none, tags or none, strict=True)
-        )
+        _of_tokens(row, number, bound, parts)
+        for number, (row, bound, parts) in enumerate(zip(rows, bounds, names, strict=True))
     ]
+
+
+def check_many(values: object, what: str, hint: str) -> None:
+    """Fail unless values can be gone through; a text and a dictionary are one thing each."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise UsageError(f"expected {what}, found {type(values).__name__}", hint=hint)
+
+
+def _one_each(values: Iterable[Any] | None, what: str, count: int) -> list[Any]:
+    if values is None:
+        return [None] * count
+    hint = "give one a sentence, None where there is none"
+    check_many(values, f"a list of {what}", hint)
+    found = list(values)
+    if len(found) != count:
+        raise UsageError(f"{len(found)} {what} for {count} sentences", hint=hint)
+    return found
 
 
 def _of_tokens(
@@ -79,7 +99,7 @@ def _of_tokens(
     tags: Sequence[str] | None = None,
 ) -> Given:
     where = f"sentence {number + 1}"
-    error = _fault(tokens, where)
+    error = _fault(tokens, where) or _extra_fault(constraints, tags, where)
     if error is not None:
         shown = tokens if isinstance(tokens, str) else ""
         return Given(result=Sentence(text=shown, error=error, source=number), where=where)
@@ -98,15 +118,41 @@ def _after_space(end: int, length: int) -> int:
 
 
 def _fault(tokens: Any, where: str) -> InputError | None:
-    if isinstance(tokens, str) or not isinstance(tokens, Sequence):
+    if isinstance(tokens, str | bytes) or not isinstance(tokens, Sequence):
         kind = type(tokens).__name__
-        return InputError(f"expected a list of tokens, found {kind}", where=where)
+        hint = "a sentence is a list of str"
+        return InputError(f"expected a list of tokens, found {kind}", where=where, hint=hint)
     if set(map(type, tokens)) - {str} or not all(tokens):
         for place, token in enumerate(tokens, 1):
             if not isinstance(token, str) or not token:
                 found = f"found {token!r}"
-                return InputError(f"expected a word as token {place}, {found}", where=where)
+                hint = "a token is a str that is not empty; tags are given apart"
+                return InputError(
+                    f"expected a word as token {place}, {found}", where=where, hint=hint
+                )
     return _size_fault(tokens, where)
+
+
+def _extra_fault(constraints: Any, tags: Any, where: str) -> CleftError | None:
+    """Why what came along with a sentence cannot be used, if it cannot."""
+    if constraints is not None and not isinstance(constraints, Constraints):
+        return ConstraintError(
+            f"expected Constraints or None, found {type(constraints).__name__}",
+            where=where,
+            hint="as in Constraints(edus=(5, 8, 11))",
+        )
+    if tags is None:
+        return None
+    hint = "give one tag for each token"
+    if isinstance(tags, str) or not isinstance(tags, Sequence):
+        kind = type(tags).__name__
+        return InputError(f"expected a list of tags, found {kind}", where=where, hint=hint)
+    for place, tag in enumerate(tags, 1):
+        if not isinstance(tag, str):
+            return InputError(
+                f"expected a tag as number {place}, found {tag!r}", where=where, hint=hint
+            )
+    return None
 
 
 def _size_fault(words: Sequence[str], where: str) -> InputError | None:
@@ -188,21 +234,44 @@ def _of_source(source: Source, number: int, where: str = "") -> Given:
     if not where:
         count = source.number or number + 1
         where = f"line {source.line}" if source.line is not None else f"sentence {count}"
+    error = _source_fault(source, where)
+    if error is not None:
+        text, start = (source.text, source.start) if not _wrong_place(source) else ("", 0)
+        result = Sentence(text=text, start=start, source=number, error=error, fields=source.fields)
+        return Given(result=result, where=where)
     start = source.start
     tokens = source.tokens
     if start:
         tokens = tuple([Token(text, left + start, right + start) for text, left, right in tokens])
-    error = _fault(source.words, where)
     result = Sentence(
-        text=source.text,
-        tokens=() if error is not None else tokens,
-        start=start,
-        source=number,
-        error=error,
-        fields=source.fields,
+        text=source.text, tokens=tokens, start=start, source=number, fields=source.fields
     )
     bound = Constraints(edus=source.edus) if source.edus is not None else None
     return Given(result=result, where=where, located=True, constraints=bound, tags=source.tags)
+
+
+def _wrong_place(source: Source) -> bool:
+    return not isinstance(source.text, str) or not isinstance(source.start, int)
+
+
+def _source_fault(source: Source, where: str) -> CleftError | None:
+    """Why a sentence that was read, or made by hand, cannot be parsed, if it cannot."""
+    if _wrong_place(source):
+        found = f"found {source.text!r} and {source.start!r}"
+        return InputError(f"expected a text and where it starts, {found}", where=where)
+    for kind in set(map(type, source.tokens)) - {Token}:
+        return InputError(
+            f"expected Token values in a Source, found {kind.__name__}",
+            where=where,
+            hint="give a list of str instead of the Source",
+        )
+    error = _fault(source.words, where) or _extra_fault(None, source.tags, where)
+    if error is None and source.edus is not None:
+        try:
+            Constraints(edus=source.edus)
+        except ConstraintError as wrong:
+            return ConstraintError(wrong.problem, where=where, hint=wrong.hint)
+    return error
 
 
 # ---------------------------------------------------------------- results

@@ -8,12 +8,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cleft.discourse import Edu
-from cleft.errors import CleftError, LanguageWarning, ModelError, UsageError
-from cleft.given import LONGEST_SENTENCE, LONGEST_TOKEN, Given, Reading, finished, given_tokens
+from cleft.errors import (
+    CleftError,
+    LanguageWarning,
+    ModelError,
+    UsageError,
+    check_number,
+    check_type,
+)
+from cleft.given import (
+    LONGEST_SENTENCE,
+    LONGEST_TOKEN,
+    Given,
+    Reading,
+    check_many,
+    finished,
+    given_tokens,
+)
 from cleft.models import DEFAULT, model_path
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
 from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
@@ -46,6 +62,7 @@ def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
     >>> print(sentence.syntax)  # doctest: +ELLIPSIS
     (S (NP (PRP She)) (VP (VBD slept) (SBAR ...
     """
+    check_type(model, str | PathLike, "a model's name or directory")
     directory = ModelDirectory(model_path(model))
     directory.verify()
     return Parser(directory, threads=threads)
@@ -59,6 +76,7 @@ class Parser:
     """
 
     def __init__(self, directory: ModelDirectory, *, threads: int = 1) -> None:
+        check_type(directory, ModelDirectory, "a ModelDirectory", "use cleft.load")
         self.directory = directory
         self.threads = threads
         self.scorer = OnnxScorer(directory, threads)
@@ -121,11 +139,8 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        if not isinstance(text, str):
-            raise UsageError(
-                f"expected a text (str), found {type(text).__name__}",
-                hint="use parse_tokens for lists of tokens, stream for many texts",
-            )
+        hint = "use parse_tokens for lists of tokens, stream for many texts"
+        check_type(text, str, "a text (str)", hint)
         reading = Reading(language=language or self.language, hyphens=hyphens)
         given = list(self._watched(reading.text(text)))
         return self.parse_given(given, task=task, options=options)
@@ -180,7 +195,7 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        given = list(self._watched(given_tokens(list(sentences), constraints, tags)))
+        given = list(self._watched(given_tokens(sentences, constraints, tags)))
         return self.parse_given(given, task=task, options=options)
 
     # ------------------------------------------------------------ streams
@@ -218,10 +233,9 @@ class Parser:
         )
         options: dict[str, Any] = {"task": task, "options": search_options}
         self.tasks(task)
-        if isinstance(items, str):
-            raise UsageError("expected many texts, found one str", hint="use parse, or [text]")
-        if jobs < 1:
-            raise UsageError(f"jobs is {jobs}, expected 1 or more")
+        check_many(items, "texts or lists of tokens", "put it into a list; parse takes one text")
+        jobs = check_number("jobs", jobs, 1)
+        check_type(ready, Callable, "a function for `ready`")
         reading = Reading(language=language or self.language, hyphens=hyphens)
         given = self._watched(reading.sentences(items))
         if jobs > 1:

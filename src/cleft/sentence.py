@@ -63,10 +63,12 @@ class Sentence:
         return tuple(self.discourse.edus) if self.discourse is not None else ()
 
     def to_record(self) -> dict[str, Any]:
-        """The sentence as a flat dictionary of plain values: a row of a data frame.
+        """The sentence as a dictionary of plain values: a row of a data frame.
 
-        `syntax` is in brackets; `discourse` is a list of splits, each a list of
-        left, split, right, relation, nuclearity and probability.
+        `syntax` is in brackets; `discourse` is a list of splits, each a dictionary
+        of left, split, right, relation, nuclearity and probability. A key has
+        values of one type in all records, or None, so that they can be columns
+        of Arrow and Parquet.
 
         >>> record = Sentence(text="So", tokens=(Token("So", 0, 2),)).to_record()
         >>> record["tokens"], record["syntax"]
@@ -84,7 +86,7 @@ class Sentence:
             "syntax_log_prob": syntax.log_prob if syntax is not None else None,
             "edus": [edu.text for edu in self.edus] if discourse is not None else None,
             "discourse": (
-                [list(split) for split in discourse.splits()] if discourse is not None else None
+                [split._asdict() for split in discourse.splits()] if discourse is not None else None
             ),
             "discourse_log_prob": discourse.log_prob if discourse is not None else None,
             "error": str(self.error) if self.error is not None else None,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cleft.errors import UsageError
+
 __all__ = ["Span", "Split"]
 
 
@@ -28,11 +30,17 @@ class Span(NamedTuple):
     @property
     def width(self) -> int:
         """The number of tokens."""
-        return self.right - self.left
+        try:
+            return self.right - self.left
+        except TypeError:
+            raise _no_span(self) from None
 
     def splits(self) -> range:
         """The boundaries strictly inside the span."""
-        return range(self.left + 1, self.right)
+        try:
+            return range(self.left + 1, self.right)
+        except TypeError:
+            raise _no_span(self) from None
 
     def at(self, boundary: int) -> tuple[Span, Span]:
         """The two halves on either side of a boundary."""
@@ -40,7 +48,11 @@ class Span(NamedTuple):
 
     def holds(self, other: Span) -> bool:
         """Whether the other span lies inside this one (or equals it)."""
-        return self.left <= other[0] and other[1] <= self.right
+        try:
+            left, right = other
+            return self.left <= left and right <= self.right
+        except (TypeError, ValueError):
+            raise _no_span(other) from None
 
     def crosses(self, other: Span) -> bool:
         """Whether the two overlap and neither holds the other.
@@ -48,8 +60,17 @@ class Span(NamedTuple):
         >>> Span(0, 3).crosses(Span(2, 5)), Span(0, 3).crosses(Span(1, 2))
         (True, False)
         """
-        left, right = other
-        return (self.left < left < self.right < right) or (left < self.left < right < self.right)
+        try:
+            left, right = other
+            return self.left < left < self.right < right or left < self.left < right < self.right
+        except (TypeError, ValueError):
+            raise _no_span(other) from None
+
+
+def _no_span(found: object) -> UsageError:
+    return UsageError(
+        f"expected a span of two whole numbers, found {found!r}", hint="as in Span(0, 3)"
+    )
 
 
 class Split(NamedTuple):

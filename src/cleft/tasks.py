@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import Any, Generic, Literal, TypeVar
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import TreeShapeError, UsageError
+from cleft.errors import TreeShapeError, UsageError, check_type
 from cleft.span import Span, Split
 from cleft.tree import (
     DUMMY,
@@ -167,6 +167,7 @@ def _walk(length: int, splits: Sequence[Split], stops: bool) -> list[tuple[Span,
 
 def _derive_syntax(tree: Tree, branching: Branching, dummy: Dummy) -> Derivation:
     """The decisions of a tree; the root bracket stays outside."""
+    check_type(tree, Tree, "a Tree", hint="Tree.from_brackets reads one")
     _, inner = split_root(tree)
     binary = binarise(inner, branching, dummy)
     splits, labels, position = [], [], 0
@@ -264,6 +265,7 @@ def _phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, produc
 
 def _derive_discourse(tree: DiscourseTree) -> Derivation:
     """The decisions of a tree, binarised first if it is not binary."""
+    check_type(tree, DiscourseTree, "a DiscourseTree")
     binary = tree if tree.is_binary else tree.binarise()
     splits, labels = [], []
     rows = binary.spans()

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import FormatError, InputError, ModelError, TreeShapeError, UsageError
-from cleft.integrations.spacy_spans import KEY
+from cleft.integrations.spacy_spans import keep
 from cleft.parser import load
 from cleft.tree import Tree
 from tests.runtime.models import model
@@ -107,9 +107,7 @@ def put(doc: Doc, tree: Tree) -> None:
     """A tree in the place where the component leaves it."""
     from cleft.formats.jsonl import Record, format_record
 
-    row = {"start": 0, "end": len(doc), "tokens": list(range(len(doc)))}
-    row["record"] = format_record(Record(syntax=tree))
-    doc.user_data[KEY] = {"length": len(doc), "sentences": [row]}
+    keep(doc, [(doc[:], format_record(Record(syntax=tree)))])
 
 
 def test_edus_have_the_places_they_have_in_the_text(doc):
@@ -154,7 +152,7 @@ def test_a_doc_whose_tokens_changed_is_refused(nlp):
     doc = nlp("So she left.")
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[0:2])
-    with pytest.raises(UsageError, match="has 3 tokens, and had 4"):
+    with pytest.raises(UsageError, match="had 4 tokens when it was parsed, and has others now"):
         _ = doc._.cleft_syntax
 
 
@@ -204,6 +202,52 @@ def test_docs_keep_their_trees_when_they_are_written(nlp, doc):
         assert [t and t.splits() for t in other._.cleft_discourse] == [
             t and t.splits() for t in doc._.cleft_discourse
         ]
+
+
+def data(sentence: Span) -> tuple[object, ...]:
+    """All that there is to know of a sentence, its EDUs as texts."""
+    known = sentence._
+    edus = [] if known.cleft_discourse is None else known.cleft_discourse.edus
+    slices = [sentence.doc.text[edu.start : edu.end] for edu in edus]
+    assert slices == [span.text for span in known.cleft_edus]
+    splits = known.cleft_discourse and known.cleft_discourse.splits()
+    return known.cleft_syntax, splits, slices, known.cleft_error
+
+
+def test_a_part_of_a_doc_keeps_the_trees_of_its_whole_sentences(doc):
+    first, second, blank, *_ = doc.sents
+    part = doc[first.start + 1 : blank.end].as_doc(copy_user_data=True)
+    assert [each.text for each in part.sents][-2:] == [second.text, blank.text]
+    assert list(map(data, list(part.sents)[-2:])) == [data(second), data(blank)]
+    assert part._.cleft_syntax == [second._.cleft_syntax, None]
+    assert trees(second.as_doc(copy_user_data=True)) == [second._.parse_string]
+    with pytest.raises(TreeShapeError, match="not within one sentence that was parsed"):
+        _ = part[:1]._.labels
+    with pytest.raises(UsageError, match=r"as_doc\(copy_user_data=True\) keeps the trees"):
+        _ = second.as_doc()[:]._.labels
+
+
+@pytest.mark.parametrize("ensure_whitespace", [True, False])
+def test_docs_that_are_joined_keep_their_trees_without_a_warning(nlp, doc, ensure_whitespace):
+    parts = [nlp("So she left."), nlp(""), doc, nlp("Rain fell\n"), nlp("She slept.")]
+    joined = Doc.from_docs(parts, ensure_whitespace=ensure_whitespace)
+    expected = [data(sentence) for part in parts for sentence in part.sents]
+    assert len(expected) > 5
+    assert [data(sentence) for sentence in joined.sents] == expected
+    # A part has the data of what stands around it, too: it must not get into the way.
+    sentences = [sentence.as_doc(copy_user_data=True) for sentence in joined.sents]
+    again = Doc.from_docs(sentences[::-1], ensure_whitespace=ensure_whitespace)
+    assert [data(sentence) for sentence in again.sents] == expected[::-1]
+
+
+def test_a_doc_that_is_parsed_again_has_the_new_trees_alone(nlp):
+    doc = nlp("So she left. Rain fell.")
+    assert len(doc._.cleft_syntax) == 2
+    doc[4].is_sent_start = False
+    nlp.get_pipe("cleft")(doc)
+    (tree,) = doc._.cleft_syntax
+    assert tree.words() == [token.text for token in doc]
+    assert nlp("")._.cleft_syntax == []
 
 
 def test_the_pipeline_survives_bytes_and_disk(nlp, doc, tmp_path):

@@ -121,7 +121,7 @@ def test_a_model_with_dummies_only_is_an_error() -> None:
     [
         ({"beam": 0}, "beam is 0, expected 1 or more"),
         ({"n_best": 0}, "n_best is 0, expected 1 or more"),
-        ({"margin": -1.0}, "margin is -1.0, expected 0 or more"),
+        ({"margin": -1.0}, "margin is -1.0, expected a number, 0 or more"),
         ({"margin": float("nan")}, "margin is nan"),
         ({"alternatives": -1}, "alternatives is -1, expected 0 or more"),
     ],

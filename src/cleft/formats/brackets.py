@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NoReturn, TextIO
 
 from cleft import files
-from cleft.errors import InputError, Place, TreeFormatError
+from cleft.errors import InputError, Place, TreeFormatError, check_type
 from cleft.formats.cleaning import KEEP, Cleaner, Cleaning
 from cleft.tree import Tree
 
@@ -166,6 +166,7 @@ def parse_brackets(text: str, clean: Cleaning | None = None) -> Tree:
     >>> parse_brackets("(NP (DT the) (NN cat))").label
     'NP'
     """
+    check_type(text, str, "brackets (str)", hint="read_brackets reads a file of them")
     trees = list(_trees(Reader("tree", clean), text.split("\n")))
     if len(trees) != 1:
         raise TreeFormatError(f"expected one tree, found {len(trees)}", hint="give just one")

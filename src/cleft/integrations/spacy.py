@@ -1,9 +1,10 @@
 """A spaCy component: cleft's trees on the spans of a Doc.
 
 `nlp.add_pipe("cleft")` parses the sentences that the pipeline has found, over
-spaCy's own tokens. Results are plain data in `doc.user_data`, so they are kept
-wherever a Doc is; the extensions below read them. The names that users of
-benepar know mean the same here:
+spaCy's own tokens. Results are plain data in `doc.user_data`, one entry a
+sentence, so they are kept wherever a Doc is, and move with the sentence into
+other Docs; the extensions below read them. The names that users of benepar
+know mean the same here:
 
 - `span._.parse_string`, `.labels`, `.constituents`, `.parent`, `.children`,
   and on a token `.labels`, `.parse_string`, `.parent`
@@ -26,7 +27,7 @@ from spacy.tokens import Doc, Span, Token
 
 from cleft.errors import CleftError, FormatError, UsageError
 from cleft.formats.jsonl import Record, format_record
-from cleft.integrations.spacy_spans import KEY, SpanGetters, sentences_of
+from cleft.integrations.spacy_spans import SpanGetters, keep, sentences_of, words_of
 from cleft.parser import Parser, Sentence, load
 from cleft.text import Source
 from cleft.text import Token as Place
@@ -123,10 +124,7 @@ class Cleft(Pipe):
         settings = self.settings
         results = self.parser.stream(sources, task=settings["task"], beam=settings["beam"])
         for doc in docs:
-            doc.user_data[KEY] = {
-                "length": len(doc),
-                "sentences": [_data(sentence, next(results)) for sentence in doc.sents],
-            }
+            keep(doc, [(sentence, _record(sentence, next(results))) for sentence in doc.sents])
         return docs
 
     # ------------------------------------------------------------ serialisation
@@ -168,38 +166,28 @@ def _no_settings(found: str) -> FormatError:
     )
 
 
-def _words(sentence: Span) -> list[Token]:
-    return [token for token in sentence if not token.is_space]
-
-
 def _source(sentence: Span, *, tagged: bool) -> Source:
-    words = _words(sentence)
+    """A sentence whose offsets count from its own beginning: it may go to another Doc."""
+    words = words_of(sentence)
     start = sentence.start_char
     return Source(
         text=sentence.text,
         tokens=tuple(
             Place(token.text, token.idx - start, token.idx - start + len(token)) for token in words
         ),
-        start=start,
         tags=tuple(token.tag_ for token in words) if tagged else None,
     )
 
 
-def _data(sentence: Span, result: Sentence) -> dict[str, Any]:
-    """A sentence's result as data that every serialiser knows."""
-    words = _words(sentence)
+def _record(sentence: Span, result: Sentence) -> str:
+    """A sentence's result as a line of JSON, which every serialiser knows."""
     record = Record(
-        tokens=tuple(token.text for token in words),
+        tokens=tuple(token.text for token in words_of(sentence)),
         syntax=result.syntax,
         discourse=result.discourse,
         error=None if result.error is None else _told(result.error),
     )
-    return {
-        "start": sentence.start,
-        "end": sentence.end,
-        "tokens": [token.i for token in words],
-        "record": format_record(record),
-    }
+    return format_record(record)
 
 
 def _told(error: CleftError) -> str:

@@ -1,4 +1,10 @@
-"""What `cleft.integrations.spacy` left in a Doc, found again from its spans.
+"""What `cleft.integrations.spacy` leaves in a Doc, and finds again from its spans.
+
+A sentence's result is kept as spaCy keeps a custom attribute of its span, under
+its characters: then `Doc.from_docs` and `span.as_doc(copy_user_data=True)` take
+it along. Nothing in it depends on where in the Doc the sentence is. A part of a
+Doc gets the results of sentences that are not in it too, at places that mean
+nothing there: so the name of the attribute tells of which text it is.
 
 Trees are over the words of a sentence; a Doc also has tokens that are white
 space. A constituent is a span of tokens with the labels of a whole unary
@@ -7,23 +13,24 @@ chain; every word is one, with no label if it is no phrase by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, TreeShapeError, UsageError
 from cleft.formats.jsonl import Record, parse_record
 from cleft.tree import Tree
 
-__all__ = ["KEY", "Constituent", "ParsedSentence", "SpanGetters", "sentences_of"]
+__all__ = ["Constituent", "ParsedSentence", "SpanGetters", "keep", "sentences_of", "words_of"]
 
-KEY = "cleft"
-"""Where the results are in `doc.user_data`."""
+CUSTOM, NAME = "._.", "cleft_record"
+"""How the keys of custom attributes begin in `doc.user_data`, and how the names of ours do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +47,22 @@ class Constituent:
 class ParsedSentence:
     """One sentence's result, made of the data in the Doc when it is asked for."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self.start, self.end = data["start"], data["end"]
-        self.tokens = data["tokens"]
+    def __init__(self, sentence: Span, data: Mapping[str, Any]) -> None:
+        self.start, self.end = sentence.start, sentence.end
+        self.tokens = [sentence.start + place for place in data["words"]]
+        self._character = sentence.start_char
         self._line = data["record"]
 
     @cached_property
     def record(self) -> Record:
         """The trees, or the error."""
         return parse_record(self._line)
+
+    @cached_property
+    def discourse(self) -> DiscourseTree | None:
+        """The discourse tree, its EDUs' characters counted in the Doc."""
+        tree = self.record.discourse
+        return None if tree is None else tree.moved(0, self._character)
 
     @cached_property
     def constituents(self) -> list[Constituent]:
@@ -102,23 +116,68 @@ class ParsedSentence:
             yield number
 
 
+def words_of(sentence: Span) -> list[Token]:
+    """The tokens that are no white space."""
+    return [token for token in sentence if not token.is_space]
+
+
 _seen: WeakKeyDictionary[Doc, tuple[Any, list[ParsedSentence]]] = WeakKeyDictionary()
 
 
+def keep(doc: Doc, records: Iterable[tuple[Span, str]]) -> None:
+    """Put the results of all sentences of a Doc into it; earlier ones are forgotten."""
+    kept: dict[Any, Any] = doc.user_data
+    for key in [key for key in kept if _is_ours(key)]:
+        del kept[key]
+    for sentence, record in records:
+        kept[CUSTOM, _name(sentence.text), sentence.start_char, sentence.end_char] = {
+            "length": len(sentence),
+            "words": [token.i - sentence.start for token in words_of(sentence)],
+            "record": record,
+        }
+    _seen.pop(doc, None)
+
+
+def _name(text: str) -> str:
+    return f"{NAME} {crc32(text.encode('utf-8', 'surrogatepass')):08x}"
+
+
+def _is_ours(key: object) -> bool:
+    return isinstance(key, tuple) and key[0] == CUSTOM and str(key[1]).startswith(NAME)
+
+
 def sentences_of(doc: Doc) -> list[ParsedSentence]:
-    """The results in a Doc; an error where there are none, or none that fit it."""
-    data = doc.user_data.get(KEY)
-    if data is None:
-        raise UsageError("the Doc was not parsed", hint='add nlp.add_pipe("cleft") to the pipeline')
+    """The results in a Doc, in order; an error where there are none, or one does not fit it."""
     known = _seen.get(doc)
-    if known is None or known[0] is not data:
-        if data["length"] != len(doc):
-            raise UsageError(
-                f"the Doc has {len(doc)} tokens, and had {data['length']} when it was parsed",
-                hint="parse it again",
-            )
-        known = _seen[doc] = (data, [ParsedSentence(row) for row in data["sentences"]])
+    # Not the data itself: it may hold the Doc, which would then be kept for good.
+    state = (id(doc.user_data), len(doc.user_data), len(doc))
+    if known is None or known[0] != state:
+        known = _seen[doc] = (state, _read(doc))
     return known[1]
+
+
+def _read(doc: Doc) -> list[ParsedSentence]:
+    kept: dict[Any, Any] = doc.user_data
+    rows = sorted((key[2:], key[1], data) for key, data in kept.items() if _is_ours(key))
+    if not rows and len(doc):
+        raise UsageError(
+            "the Doc was not parsed",
+            hint='add nlp.add_pipe("cleft") to the pipeline; of a parsed Doc, '
+            "as_doc(copy_user_data=True) keeps the trees",
+        )
+    text, found = doc.text, []
+    for (start, end), name, data in rows:
+        if start < 0 or _name(text[start:end]) != name:
+            continue  # a sentence of a Doc that this is a part of, which is not whole in it
+        sentence = doc.char_span(start, end)
+        if sentence is None or len(sentence) != data["length"]:
+            raise UsageError(
+                f"the sentence had {data['length']} tokens when it was parsed, and has others now",
+                where=f"the sentence at character {start}",
+                hint="parse the Doc again",
+            )
+        found.append(ParsedSentence(sentence, data))
+    return found
 
 
 def _sentence(span: Span) -> ParsedSentence:
@@ -127,7 +186,7 @@ def _sentence(span: Span) -> ParsedSentence:
         if sentence.start <= span.start and span.end <= sentence.end:
             return sentence
     raise TreeShapeError(
-        f"the span {span.text[:40]!r} is not within one sentence",
+        f"the span {span.text[:40]!r} is not within one sentence that was parsed",
         where=f"tokens {span.start} to {span.end}",
         hint="start from a sentence or a token",
     )
@@ -193,7 +252,7 @@ class SpanGetters:
     def cleft_discourse(span: Span) -> DiscourseTree | None:
         """The discourse tree of a sentence, or of a part that is one; None if there is none."""
         sentence = _sentence(span)
-        tree = sentence.record.discourse
+        tree = sentence.discourse
         if tree is None:
             return None
         wanted = _trimmed(span)

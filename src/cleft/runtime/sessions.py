@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from cleft.errors import ModelError, UsageError
+from cleft.errors import ModelError, check_number
 from cleft.runtime.directory import ModelDirectory
 
 __all__ = ["Array", "Renewable", "Sessions", "check_width", "fitting", "renew_after_fork"]
@@ -113,10 +113,8 @@ class Sessions:
     """The graphs of a model, by the names of their files without the ending."""
 
     def __init__(self, directory: ModelDirectory, threads: int = 1) -> None:
-        if threads < 1:
-            raise UsageError(f"threads is {threads}, expected 1 or more")
         self.directory = directory
-        self.threads = threads
+        self.threads = check_number("threads", threads, 1)
         self._open: dict[str, Any] = {}
         self._names: dict[str, list[str]] = {}
         self._lock = threading.Lock()

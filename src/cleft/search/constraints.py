@@ -8,12 +8,13 @@ hypothesis never runs dry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from cleft.errors import ConstraintError
+from cleft.errors import ConstraintError, whole
 from cleft.search.scorer import Floats, Ints
 from cleft.span import Span
 
@@ -21,6 +22,9 @@ __all__ = ["LOWEST", "Constraints", "Masks"]
 
 LOWEST = -1e6
 """What a legal split or label scores at least: a zero probability must not make it illegal."""
+
+EDUS = "give the boundary at which each EDU ends, as in edus=(5, 8, 11)"
+SPANS = "give pairs of boundaries, as in spans=(Span(0, 3), Span(4, 6))"
 
 FAR = np.iinfo(np.intp).max
 """Beyond every boundary."""
@@ -45,6 +49,11 @@ drop one of them
     edus: tuple[int, ...] | None = None
     spans: tuple[Span, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.edus is not None:
+            object.__setattr__(self, "edus", tuple(_boundaries(self.edus, "edus", EDUS)))
+        object.__setattr__(self, "spans", tuple(_spans(self.spans)))
+
     def edu_spans(self) -> list[Span]:
         """The spans of the given EDUs."""
         ends = self.edus or ()
@@ -52,7 +61,7 @@ drop one of them
 
     def required(self) -> frozenset[Span]:
         """The required spans, each once."""
-        return frozenset(Span(*span) for span in self.spans)
+        return frozenset(self.spans)
 
     def check(self, length: int, *, stops: bool, where: str) -> None:
         """Raise a ConstraintError unless some tree over so many tokens obeys."""
@@ -64,7 +73,7 @@ drop one of them
                     hint="give them for discourse, or give required spans",
                 )
             rising = all(span.width > 0 for span in self.edu_spans())
-            if not rising or tuple(self.edus)[-1:] != (length,):
+            if not rising or self.edus[-1:] != (length,):
                 raise ConstraintError(
                     f"EDU ends must rise from above 0 to {length}, the number of tokens; "
                     f"found {list(self.edus)}",
@@ -99,6 +108,31 @@ drop one of them
                     problem = f"the required spans {one} and {two} cross"
                 raise ConstraintError(problem, where=where, hint="drop one of them")
             around.append(span)
+
+
+def _boundaries(given: Any, name: str, hint: str) -> Iterator[int]:
+    """The boundaries that a caller gave, as ints; anything else is told."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ConstraintError(f"expected boundaries, found {given!r}", where=name, hint=hint)
+    for each in given:
+        boundary = whole(each)
+        if boundary is None:
+            raise ConstraintError(
+                f"expected a boundary, a whole number, found {each!r}", where=name, hint=hint
+            )
+        yield boundary
+
+
+def _spans(given: Any) -> Iterator[Span]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ConstraintError(f"expected spans, found {given!r}", where="spans", hint=SPANS)
+    for each in given:
+        pair = tuple(_boundaries(each, "spans", SPANS))
+        if len(pair) != 2:
+            raise ConstraintError(
+                f"expected two boundaries, found {each!r}", where="spans", hint=SPANS
+            )
+        yield Span(*pair)
 
 
 class Masks:

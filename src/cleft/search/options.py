@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleft.errors import UsageError
+import numpy as np
+
+from cleft.errors import UsageError, check_number
 
 __all__ = ["SearchOptions"]
+
+NUMBERS = (
+    ("beam", 1, "use 1 for greedy search"),
+    ("n_best", 1, "use 1 for the best tree only"),
+    ("alternatives", 0, "use 0 for none"),
+)
+"""Each option that is a whole number, the least that it may be, and a hint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,24 +48,23 @@ class SearchOptions:
     trace: bool = False
 
     def __post_init__(self) -> None:
-        if self.beam < 1:
+        for name, least, hint in NUMBERS:
+            number = check_number(name, getattr(self, name), least, hint)
+            object.__setattr__(self, name, number)
+        if self.margin is not None and not _is_margin(self.margin):
             raise UsageError(
-                f"beam is {self.beam}, expected 1 or more", hint="use 1 for greedy search"
+                f"margin is {self.margin!r}, expected a number, 0 or more",
+                hint="leave it out to lose nothing",
             )
-        if self.n_best < 1:
-            raise UsageError(
-                f"n_best is {self.n_best}, expected 1 or more", hint="use 1 for the best tree only"
-            )
-        if self.margin is not None and not self.margin >= 0:
-            raise UsageError(
-                f"margin is {self.margin}, expected 0 or more", hint="leave it out to lose nothing"
-            )
-        if self.alternatives < 0:
-            raise UsageError(
-                f"alternatives is {self.alternatives}, expected 0 or more", hint="use 0 for none"
-            )
+        for name in ("prune", "trace"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected True or False")
 
     @property
     def width(self) -> int:
         """How many hypotheses of a sentence are kept."""
         return max(self.beam, self.n_best)
+
+
+def _is_margin(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and bool(value >= 0)

@@ -319,7 +319,7 @@ def language_named(code: str) -> Language:
 
 def _base(code: str) -> str:
     """The language of a code, without a country or script."""
-    base = code.replace("_", "-").partition("-")[0].lower()
+    base = code.replace("_", "-").partition("-")[0].lower() if isinstance(code, str) else ""
     if not (base.isascii() and base.isalpha() and len(base) in (2, 3)):
         raise UsageError(
             "expected a language code of two or three letters",

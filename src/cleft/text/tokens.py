@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from cleft.errors import UsageError
+from cleft.errors import UsageError, check_type
 from cleft.text.languages import CLIPPED, ELIDED, UNITS, Hyphens, Language, language_named
 from cleft.text.word_parts import DASH, word_ends
 
@@ -100,6 +100,10 @@ def tokenize(
     >>> [token.text for token in tokenize("a well-known fact", hyphens="keep")]
     ['a', 'well-known', 'fact']
     """
+    check_type(text, str, "a text (str)")
+    check_type(language, str, "a language code (str)", hint="for example 'en', 'fr' or 'de'")
+    if hyphens not in (None, "split", "keep"):
+        raise UsageError(f"hyphens: expected 'split' or 'keep', found {hyphens!r}")
     rules = _rules(language, hyphens)
     stop = len(text) if end is None else end
     tokens: list[Token] = []
@@ -170,8 +174,6 @@ class Rules:
 
 @lru_cache(maxsize=64)
 def _rules(language: str, hyphens: Hyphens | None) -> Rules:
-    if hyphens not in (None, "split", "keep"):
-        raise UsageError(f"hyphens: expected 'split' or 'keep', found {hyphens!r}")
     found = language_named(language)
     return Rules(found, hyphens or found.hyphens)
 
