@@ -5,28 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
-from cleft.cli.training import add_recipe, training_packages
+from cleft.cli.train import add_recipe, training_packages
 from cleft.errors import UsageError
 
 __all__ = ["add", "run"]
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "ablate",
-        help="train the variants of a recipe, each with several seeds",
-        description="Train every variant in a recipe's table [variants] with every seed, one after "
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Train every variant in a recipe's table [variants] with every seed, one after "
         "the other, each in its own directory. Finished runs are passed over and stopped ones go "
-        "on, so the command may be given again. 'cleft results' makes the table.",
+        "on, so the command may be given again. 'cleft results' makes the table."
     )
     add_recipe(parser)
     parser.add_argument("-o", "--output", required=True, help="the directory of the runs")
     parser.add_argument("--seeds", default="1,2", help="seeds, by default 1,2")
     parser.add_argument("--only", help="these variants only, as in baseline,no-history")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

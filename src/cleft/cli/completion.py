@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 __all__ = ["Command", "Option", "add", "commands_of", "run"]
 
@@ -64,18 +63,13 @@ class Command:
         return any(option.files for option in self.options if not option.flags)
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "completion",
-        help="print a script for completion in a shell",
-        description="Print a script by which a shell completes commands, options, their choices "
-        "and files.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Print a script by which a shell completes commands, options, their choices and files."
     )
+    parser.epilog = EPILOG
     parser.add_argument("shell", choices=list(SHELLS), help="which shell")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
@@ -33,15 +33,10 @@ examples:
 THEMES = ("auto", "light", "dark")
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "draw",
-        help="draw trees in the terminal, as SVG or HTML",
-        description="Draw the trees of a file: in the terminal, or as SVG or HTML with -o.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Draw the trees of a file: in the terminal, or as SVG or HTML with -o."
+    parser.epilog = EPILOG
     parser.add_argument("files", metavar="FILE", nargs="+", help="trees; - for standard input")
     parser.add_argument(
         "--diff", action="store_true", help="mark how FILE GOLD and FILE PRED differ"
@@ -61,7 +56,6 @@ def add(commands: Any) -> None:
         default="none",
         help="what to take off bracketed trees (default: nothing)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

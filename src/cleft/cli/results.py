@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from cleft import files
-from cleft.cli.parse_outputs import refuse_ending
+from cleft.cli.outputs import refuse_ending
 from cleft.result_targets import read_aims
 from cleft.results import find_runs, read_run, results_page
 
 __all__ = ["add", "run"]
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "results",
-        help="make tables of results from run.json files",
-        description="Write the scores of finished runs as Markdown tables, from the run.json "
-        "files that 'cleft train' and 'cleft ablate' leave.",
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Write the scores of finished runs as Markdown tables, from the run.json "
+        "files that 'cleft train' and 'cleft ablate' leave."
     )
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="a run.json, or a directory that holds some"
@@ -31,7 +28,6 @@ def add(commands: Any) -> None:
         "'decisions': what the runs are held against",
     )
     parser.add_argument("-o", "--output", default=files.STREAM, help="where to write")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
