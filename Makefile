@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test test-all test-browser torture fuzz faults lint format bench pictures clean
+.PHONY: help demo test test-all test-browser torture fuzz faults lint format completion bench pictures clean
 
 help:
 	@echo "make demo      show what cleft does"
@@ -15,6 +15,7 @@ help:
 	@echo "make torture   the whole torture corpus through every door (half an hour)"
 	@echo "make fuzz      wrong files, models and requests for FUZZ_MINUTES=5 minutes"
 	@echo "make faults    full disks, kills and damaged files in the middle of real work"
+	@echo "make completion  write the scripts of 'cleft completion' anew, after a change of options"
 	@echo "make bench     speed, as ratios against named baselines"
 	@echo "make pictures  draw the pictures of the documentation anew (needs chromium)"
 
@@ -39,6 +40,9 @@ lint: .venv/dev
 format: .venv/dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+completion: .venv/dev
+	$(BIN)/python -m cleft.cli.completion
 
 test: lint
 	$(BIN)/pytest --numprocesses 2 --cov --cov-report=

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cleft.cli.training import add_recipe
+from cleft.cli.train import add_recipe
 from cleft.errors import CleftError, RecipeError
 from cleft.nn.checkpoint import read_object
 from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe

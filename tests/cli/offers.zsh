@@ -1,11 +1,11 @@
-# What zsh offers for a line: offers.zsh SCRIPT LINE. Completion needs a terminal, so one is made.
+# What zsh offers for a line: offers.zsh FOLDER LINE, the script being _cleft in the folder.
+# Completion needs a terminal, so one is made.
 zmodload zsh/zpty
-local script=$1 line=$2 read
+local folder=$1 line=$2 read
 zpty z zsh -f -i
-zpty -w z "PS1= PS2= ; stty -echo 2>/dev/null; script=${(qq)script}; cd ${(qq)PWD}"
+zpty -w z "PS1= PS2= ; stty -echo 2>/dev/null; fpath=(${(qq)folder} \$fpath); cd ${(qq)PWD}"
 zpty -w z '
 autoload -Uz compinit && compinit -D -u
-source $script
 null-line() { BUFFER= ; zle -I }
 compadd() {
     local -a hits

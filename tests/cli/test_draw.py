@@ -1,11 +1,10 @@
 """`cleft draw`."""
 
-import argparse
 from pathlib import Path
 
 import pytest
 
-from cleft.cli import draw, main
+from cleft.cli import build_parser, main
 from cleft.draw import diff, svg, terminal
 from cleft.errors import UsageError
 from cleft.tree import Tree
@@ -18,9 +17,7 @@ RS3 = """<rst><header><relations><rel name="cause" type="rst"/></relations></hea
 
 
 def run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    draw.add(parser.add_subparsers())
-    args = parser.parse_args(["draw", *words])
+    args = build_parser("draw").parse_args(["draw", *words])
     code: int = args.run(args)
     return code
 

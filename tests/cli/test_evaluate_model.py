@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cleft.cli import main
-from cleft.cli.evaluate_model import with_tags
+from cleft.cli.evaluate_sides import with_tags
 from cleft.formats.jsonl import Record, format_record
 from cleft.parser import Parser, load
 from cleft.tree import Tree

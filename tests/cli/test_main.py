@@ -220,3 +220,37 @@ def test_import_of_cleft_loads_nothing_heavy() -> None:
     code = f"import sys, cleft; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [
+        (["--help"], []),
+        (["nonsense"], []),
+        (["draw", "--help"], ["draw"]),
+        (["parse", "--help"], ["inputs", "outputs", "parse"]),
+    ],
+)
+def test_only_the_command_that_is_used_is_loaded(arguments: list[str], loaded: list[str]) -> None:
+    code = (
+        "import atexit, sys\n"
+        "own = lambda: [m for m in sys.modules if m.startswith('cleft.')]\n"
+        "atexit.register(lambda: print(*own(), file=sys.stderr))\n"
+        f"from cleft.cli import main; main({arguments!r})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    modules = run.stderr.splitlines()[-1].split()
+    found = [name.removeprefix("cleft.cli.") for name in modules if name.startswith("cleft.cli.")]
+    assert sorted(found) == loaded
+    assert len(modules) < 20
+
+
+def test_a_text_is_parsed_without_what_other_commands_need() -> None:
+    code = (
+        "import sys; from cleft.cli import main; main(['parse', 'It rained.', '--format', 'jsonl'])"
+        "; print(*sys.modules, file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in run.stderr.split() if name.startswith("cleft.")}
+    assert not rooms & {"draw", "metrics", "nn", "server", "integrations", "convert", "results"}
+    assert not {"rich", "multiprocessing"} & set(run.stderr.split())

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cleft.cli import main
-from cleft.cli.parse_results import watched
+from cleft.cli.parse import watched
 from cleft.formats.dis import read_dis
 from cleft.formats.jsonl import read_jsonl
 from cleft.formats.rs3 import read_rs3
@@ -418,6 +418,7 @@ def test_given_edus_are_kept(parse):
         (["--input", "brackets", "--language", "en"], "--language is for raw text"),
         (["--keep-tags"], "--keep-tags is for trees in brackets; give --input brackets"),
         (["--clean", "ptb"], "--clean is for trees in brackets"),
+        (["--clean", "soap", "--input", "brackets"], "no cleaning is called 'soap'; use one of"),
         (["--input", "brackets", "--keep-tags", "--task", "discourse"], "--keep-tags is about"),
         (["--edus", "--input", "brackets"], "--edus cannot be read from brackets"),
         (["--format", "svg", "-o", "t.png"], "the ending '.png' is not that of svg"),
@@ -594,7 +595,7 @@ def commands(pid):
 
 
 def test_a_bar_counts_long_work_on_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr("cleft.cli.parse_results.PATIENCE", -1.0)
+    monkeypatch.setattr("cleft.cli.parse.PATIENCE", -1.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert list(watched(iter([1, 2, 3]), visible=True)) == [1, 2, 3]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cleft.cli import sentences
+from cleft.cli import build_parser
 from cleft.errors import CleftError, FormatError, InputError, UsageError
 
 DIS = """\
@@ -18,14 +18,11 @@ DIS = """\
 
 
 def run(tmp_path: Path, *options: str, document: str = "GUM_made_up.dis", text: str = "") -> int:
-    import argparse
 
     (tmp_path / document).write_text(DIS)
     (tmp_path / "s.txt").write_text(text or "It rained .\nWe left to sleep .\n")
-    parser = argparse.ArgumentParser()
-    sentences.add(parser.add_subparsers())
     given = ["sentences", str(tmp_path / document), "--sentences", str(tmp_path / "s.txt")]
-    args = parser.parse_args([*given, *options])
+    args = build_parser("sentences").parse_args([*given, *options])
     code: int = args.run(args)
     return code
 
@@ -78,16 +75,13 @@ def test_sentences_of_another_document_are_told_with_both_files(tmp_path: Path) 
 def test_a_document_from_standard_input_is_called_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import argparse
     import io
     import types
 
     (tmp_path / "s.txt").write_text("It rained .\nWe left to sleep .\n")
     stdin = types.SimpleNamespace(buffer=io.BytesIO(DIS.encode()))
     monkeypatch.setattr("sys.stdin", stdin)
-    parser = argparse.ArgumentParser()
-    sentences.add(parser.add_subparsers())
-    args = parser.parse_args(
+    args = build_parser("sentences").parse_args(
         ["sentences", "-", "--from", "dis", "--sentences", str(tmp_path / "s.txt")]
     )
     assert args.run(args) == 0

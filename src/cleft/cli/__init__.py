@@ -1,10 +1,10 @@
 """The command line: arguments in, one call, text out.
 
-Each command is a module of this package with `add(commands)`, which declares
-its arguments and sets `run`, the function that is called with them. Exit
-codes: 0 done, 1 done but the answer is no, 2 wrong use or bad input, 130
-interrupted, 143 and 129 ended by SIGTERM and SIGHUP, 141 the reader of our
-output went away, 70 a fault of our own.
+Each command is a module of this package with `add(parser)`, which declares
+its arguments, and `run(args)`, which is called with them. Only the module of
+the command that is used is loaded. Exit codes: 0 done, 1 done but the answer
+is no, 2 wrong use or bad input, 130 interrupted, 143 and 129 ended by SIGTERM
+and SIGHUP, 141 the reader of our output went away, 70 a fault of our own.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from cleft.errors import CleftError, LanguageWarning
 
 __all__ = ["main"]
 
-COMMANDS = (
-    "parse",
-    "segment",
-    "demo",
-    "evaluate",
-    "convert",
-    "sentences",
-    "draw",
-    "train",
-    "export",
-    "serve",
-    "info",
-    "check",
-    "completion",
-)
+COMMANDS = {
+    "parse": "parse text to syntactic and discourse trees",
+    "segment": "split text into elementary discourse units",
+    "demo": "parse a paragraph and show both trees",
+    "evaluate": "score predicted trees against gold ones",
+    "convert": "convert a file of trees to another format",
+    "sentences": "extract sentence-level discourse trees from a document",
+    "draw": "draw trees in the terminal, as SVG or HTML",
+    "train": "train a model on treebanks, by a recipe",
+    "export": "turn a trained model into one that runs without PyTorch",
+    "serve": "serve the HTTP API and the web page",
+    "info": "show what a model is",
+    "check": "verify a model's files and run its self-test",
+    "completion": "print a script for completion in a shell",
+}
+"""Every command, and what it does; each is a module of this package."""
 
 ENDING = ("SIGTERM", "SIGHUP")
 """Signals that ask a command to end; some systems lack one."""
@@ -74,8 +75,8 @@ class Parser(argparse.ArgumentParser):
             super()._print_message(message, file)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The argument parser with all commands."""
+def build_parser(used: str | None = None) -> argparse.ArgumentParser:
+    """The argument parser; with `used`, only that command has its arguments."""
     parser = Parser(
         prog="cleft",
         description=cleft.__doc__.splitlines()[0],
@@ -84,8 +85,14 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cleft {cleft.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in COMMANDS:
-        import_module(f"cleft.cli.{name}").add(commands)
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(name, help=what)
+        if used in (None, name):
+            module = import_module(f"cleft.cli.{name}")
+            module.add(command)
+            command.set_defaults(run=module.run)
+            if command.epilog:
+                command.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 
@@ -162,8 +169,10 @@ def _interrupted(error: KeyboardInterrupt) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    words = sys.argv[1:] if argv is None else argv
+    used = next((word for word in words if not word.startswith("-")), "")
     try:
-        args = build_parser().parse_args(argv)
+        args = build_parser(used).parse_args(words)
     except SystemExit:
         sys.stdout.flush()  # help that could not be written is no success
         raise

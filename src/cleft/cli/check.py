@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from cleft.errors import ModelError
 from cleft.models import DEFAULT, model_path
@@ -24,15 +23,10 @@ exit codes: 0 all is well; 1 it is not, and the message says what; 2 no model th
 """
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "check",
-        help="verify a model's files and run its self-test",
-        description="Verify the files of a model and run its self-test.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Verify the files of a model and run its self-test."
+    parser.epilog = EPILOG
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -40,7 +34,6 @@ def add(commands: Any) -> None:
         default=DEFAULT,
         help=f"a built-in model or a directory (default: {DEFAULT})",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

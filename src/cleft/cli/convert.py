@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from cleft.errors import UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
@@ -25,15 +24,10 @@ examples:
 """
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "convert",
-        help="convert a file of trees to another format",
-        description="Convert a file of trees to another format of the same task.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Convert a file of trees to another format of the same task."
+    parser.epilog = EPILOG
     parser.add_argument("source", metavar="IN", help="the file to read; - for standard input")
     parser.add_argument("target", metavar="OUT", help="the file to write; - for standard output")
     names = list(FORMATS)
@@ -52,12 +46,11 @@ def add(commands: Any) -> None:
         help="relation names to take where JSON Lines give both (default: fine)",
     )
     parser.add_argument("--strict", action="store_true", help="fail if anything would be lost")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Convert, and say what was lost."""
-    from cleft.cli.parse_outputs import refuse_ending
+    from cleft.cli.outputs import refuse_ending
     from cleft.convert import convert
 
     if args.target_format is not None:

@@ -11,10 +11,8 @@ TEXT = (
 )
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("demo", help="parse a paragraph and show both trees")
-    parser.set_defaults(run=run)
+def add(parser: argparse.ArgumentParser) -> None:
+    """There are no arguments."""
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
@@ -39,15 +39,10 @@ class Shown(NamedTuple):
     text: str = ""
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "draw",
-        help="draw trees in the terminal, as SVG or HTML",
-        description="Draw the trees of a file: in the terminal, or as SVG or HTML with -o.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Draw the trees of a file: in the terminal, or as SVG or HTML with -o."
+    parser.epilog = EPILOG
     parser.add_argument("files", metavar="FILE", nargs="+", help="trees; - for standard input")
     parser.add_argument(
         "--diff", action="store_true", help="mark how FILE GOLD and FILE PRED differ"
@@ -67,7 +62,6 @@ def add(commands: Any) -> None:
         default="none",
         help="what to take off bracketed trees (default: nothing)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

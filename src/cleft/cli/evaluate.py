@@ -77,15 +77,10 @@ BESIDE_EVALB = ("against", "bootstrap", "by_label", "by_length", "confusion")
 NAMES = {"f1": "F1"}
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="score predicted trees against gold ones",
-        description="Score predicted trees against gold ones.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Score predicted trees against gold ones."
+    parser.epilog = EPILOG
     parser.add_argument("gold", metavar="GOLD", help="the gold trees")
     parser.add_argument(
         "predicted",
@@ -115,7 +110,6 @@ def add(commands: Any) -> None:
         f"samples for its test (default there: 1000); at most {MOST_SAMPLES}",
     )
     sure.add_argument("--seed", type=int, help="for all resampling (default: 0)")
-    parser.set_defaults(run=run)
 
 
 def _add_syntax(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +166,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, and print."""
-    from cleft.cli.evaluate_model import read_sides
+    from cleft.cli.evaluate_sides import places_of, read_sides
     from cleft.metrics.evalb import SyntaxScores
     from cleft.metrics.evaluate import common_task, evaluate
 
@@ -182,7 +176,7 @@ def run(args: argparse.Namespace) -> int:
     _refuse_others(args, task, sides)
     settings = _settings(args, task)
     genres = gold.genres if args.genres or args.by_genre else []
-    places = _places(args.genres, genres, gold.name)
+    places = places_of(args.genres, genres, gold.name)
     found = [evaluate(task, gold, side, settings, places) for side in others]
     scores = found[0].scores
     if isinstance(scores, SyntaxScores):
@@ -254,7 +248,7 @@ def _option(name: str) -> str:
 
 def _about_pipes(args: argparse.Namespace) -> str:
     """A pipe has no ending: what comes through it is taken for brackets unless it is named."""
-    from cleft.cli.evaluate_model import ABOUT_PIPES
+    from cleft.cli.evaluate_sides import ABOUT_PIPES
 
     return ABOUT_PIPES if STREAM in (args.gold, args.predicted, args.against) else ""
 
@@ -273,21 +267,6 @@ def _settings(args: argparse.Namespace, task: str) -> Settings:
         metric=args.metric or "rst",
         gold_edus=args.gold_edus or args.edus == "gold",
     )
-
-
-def _places(asked: str | None, genres: list[str], where: str) -> list[int] | None:
-    """The places of the sentences of the genres asked for; None for all."""
-    if asked is None:
-        return None
-    wanted = {name.strip() for name in asked.split(",")}
-    unknown = wanted - set(genres)
-    if unknown:
-        raise UsageError(
-            f"no sentence is of the genre {', '.join(map(repr, sorted(unknown)))}",
-            where=where,
-            hint=f"its genres are {', '.join(sorted(set(genres)))}",
-        )
-    return [place for place, genre in enumerate(genres) if genre in wanted]
 
 
 # ---------------------------------------------------------------- what is printed

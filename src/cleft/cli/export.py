@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from cleft.cli.training import training_packages
+from cleft.cli.train import training_packages
 from cleft.errors import UsageError
 from cleft.formats.cleaning import CLEANINGS
 from cleft.text import has_spaces
@@ -14,14 +13,12 @@ from cleft.text import has_spaces
 __all__ = ["add", "run"]
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "export",
-        help="turn a trained model into one that runs without PyTorch",
-        description="Export a model that 'cleft train' wrote (its output directory, or best/ in "
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Export a model that 'cleft train' wrote (its output directory, or best/ in "
         "it) to a new directory that cleft.load() reads. docs/models.md "
-        "describes the directory.",
+        "describes the directory."
     )
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")
     parser.add_argument("model", metavar="MODEL_DIR", help="the directory to write; must be new")
@@ -56,7 +53,6 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--card", metavar="FILE", help="a Markdown file about the model, kept in it"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

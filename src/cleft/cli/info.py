@@ -28,16 +28,13 @@ ABOUT = ("name", "language", "licence", "training_data")
 KEPT = {*ABOUT, "scores", "network", "cleft", "quantisation"}
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "info",
-        help="show what a model is",
-        description="Show what a model is: its licence, what it was trained on, its scores, "
-        "tasks and labels, its size.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Show what a model is: its licence, what it was trained on, its scores, "
+        "tasks and labels, its size."
     )
+    parser.epilog = EPILOG
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -46,7 +43,6 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--labels", action="store_true", help="list all labels")
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,16 +1,32 @@
-"""`cleft parse`: text to syntactic and discourse trees."""
+"""`cleft parse`: text to syntactic and discourse trees.
+
+How results are made and counted, and how slow input is read, is shared with
+`cleft segment`.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import stat
 import sys
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from queue import Empty, Queue
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cleft.errors import UsageError
+from cleft.cli.inputs import Sentences, add_inputs, find_inputs
+from cleft.cli.outputs import ENDINGS, Destination, write_results
+from cleft.errors import CleftError, UsageError
 
 if TYPE_CHECKING:
-    from cleft.cli.parse_outputs import Destination
+    from cleft.parser import Parser, Sentence
+
+__all__ = ["Live", "Tally", "add", "grouped", "is_live", "parsed", "run", "watched"]
 
 EPILOG = """\
 what is read
@@ -60,19 +76,23 @@ ended by SIGTERM: the last line then says what was done and where it is
 SYNTAX, DISCOURSE, BOTH = "syntax", "discourse", "both"
 HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE}
 
+PATIENCE = 1.0
+"""Seconds before work is long enough for a progress bar."""
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    from cleft.cli.parse_inputs import add_inputs
-    from cleft.cli.parse_outputs import ENDINGS
+WAIT = 0.05
+"""Seconds in which a writer that is not resting says more."""
 
-    parser = commands.add_parser(
-        "parse",
-        help="parse text to syntactic and discourse trees",
-        description="Parse text to syntactic and discourse trees.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+AHEAD = 4_096
+"""The most items that are read before they are asked for."""
+
+T = TypeVar("T")
+Group = tuple[int, Iterator["Sentence"]]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Parse text to syntactic and discourse trees."
+    parser.epilog = EPILOG
     add_inputs(parser)
     parser.add_argument(
         "--task",
@@ -91,15 +111,10 @@ def add(commands: Any) -> None:
         "--format", choices=list(ENDINGS), default="terminal", help="default: terminal"
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="a file or a folder; see below")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Parse all inputs and write what comes."""
-    from cleft.cli.parse_inputs import Sentences, find_inputs
-    from cleft.cli.parse_outputs import Destination, write_results
-    from cleft.cli.parse_results import Tally, grouped, parsed, watched
-
     task = _task(args)
     inputs = find_inputs(args)
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
@@ -167,3 +182,190 @@ def _remark(form: str) -> None:
             f"cleft: sentences are parsed one by one: {form} has {what} a sentence",
             file=sys.stderr,
         )
+
+
+# ---------------------------------------------------------------- results, one after the other
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many sentences there were, how many of them have no tree, and why the first.
+
+    `inputs` is how many inputs, or groups of them, have all of their output.
+    """
+
+    count: int = 0
+    failed: int = 0
+    first: str = ""
+    inputs: int = 0
+
+    def add(self, sentence: Sentence, name: str) -> None:
+        """Count one more."""
+        self.count += 1
+        if sentence.error is not None:
+            self.failed += 1
+            self.first = self.first or f"{name}: {sentence.error}"
+
+    @contextmanager
+    def told(self, done: Callable[[int], str]) -> Iterator[None]:
+        """Let an interrupt say what was done; `done` tells where so many inputs' output is."""
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            sentences = f"{self.count} sentence{'s' * (self.count != 1)} parsed"
+            error.add_note(f"{sentences}, {done(self.inputs)}" if self.count else "nothing parsed")
+            raise
+
+    def report(self) -> int:
+        """Say on standard error what failed; the exit code."""
+        if not self.failed:
+            return 0
+        print(
+            f"cleft: {self.failed} of {self.count} sentences could not be parsed; "
+            f"the first: {self.first}",
+            file=sys.stderr,
+        )
+        return 1
+
+
+def parsed(
+    parser: Parser, sentences: Sentences, args: argparse.Namespace, **options: object
+) -> Iterator[Sentence | CleftError]:
+    """The results in order, and after them the error that ended the reading, if one did."""
+    from cleft.runtime.batches import always
+
+    live = Live(sentences) if sentences.piped and is_live() else None
+    yield from parser.stream(
+        live or sentences,
+        ready=live.ready if live else always,
+        beam=args.beam,
+        jobs=args.jobs,
+        language=args.language,
+        hyphens=args.hyphens,
+        **options,  # type: ignore[arg-type]
+    )
+    if sentences.error is not None:
+        yield sentences.error
+
+
+def grouped(
+    results: Iterable[Sentence | CleftError], sentences: Sentences, tally: Tally, *, apart: bool
+) -> Iterator[Group]:
+    """The results of each input, or of all as one; each group must be used up before the next.
+
+    An error of reading is raised inside the group of the input that has it, so
+    that outputs of inputs before it are complete.
+    """
+
+    def owner(result: Sentence | CleftError) -> int:
+        if not apart:
+            return 0
+        if isinstance(result, CleftError):
+            return sentences.reached
+        return sentences.owner(result.source)
+
+    for number, group in groupby(results, owner):
+        yield number, _sound(group, sentences, tally)
+
+
+def _sound(
+    group: Iterable[Sentence | CleftError], sentences: Sentences, tally: Tally
+) -> Iterator[Sentence]:
+    for result in group:
+        if isinstance(result, CleftError):
+            raise result
+        yield result
+        # It is written when the next is asked for: no more are counted than were.
+        tally.add(result, sentences.inputs[sentences.owner(result.source)].name)
+
+
+def watched(
+    results: Iterable[Sentence | CleftError], *, visible: bool
+) -> Generator[Sentence | CleftError, None, None]:
+    """The results; a bar on standard error counts them if that is a terminal and rich is there."""
+    if not visible or not sys.stderr.isatty():
+        yield from results
+        return
+    try:
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ImportError:  # pragma: no cover - tests have it
+        yield from results
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.completed:,.0f} sentences"),
+        TimeElapsedColumn(),
+    )
+    began, task = time.monotonic(), None
+    with ExitStack() as stack:
+        for count, result in enumerate(results, 1):
+            yield result
+            if task is None and time.monotonic() - began > PATIENCE:
+                bar = Progress(*columns, console=Console(stderr=True), transient=True)
+                stack.enter_context(bar)
+                task = bar.add_task("", total=None, completed=count)
+            if task is not None:
+                bar.update(task, completed=count)
+
+
+# ---------------------------------------------------------------- input that comes slowly
+
+
+def is_live() -> bool:
+    """Whether standard input may keep its reader waiting: a pipe or a terminal, not a file."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # closed, or something in its place
+        return False
+    return not stat.S_ISREG(mode)
+
+
+class Live(Generic[T]):
+    """The items of an iterable, read ahead by a thread, so that parsing knows when it would wait.
+
+    A pipe whose writer rests (`tail -f`, a person at a terminal) has to give
+    the results of what it has said so far; a fast one has to be parsed in
+    large batches.
+
+    >>> items = Live(iter("ab"))
+    >>> [*items], items.ready()
+    (['a', 'b'], True)
+    """
+
+    def __init__(self, items: Iterable[T], *, ahead: int = AHEAD) -> None:
+        self._queue: Queue[tuple[T] | BaseException | None] = Queue(ahead)
+        self._next: tuple[T] | BaseException | None = None
+        self._held = False
+        # Nothing can end a read that waits: the thread must not keep the program from ending.
+        threading.Thread(target=self._read, args=(items,), daemon=True).start()
+
+    def __iter__(self) -> Iterator[T]:
+        while True:
+            if not self._held:
+                self._next, self._held = self._queue.get(), True
+            found = self._next
+            if found is None:
+                return  # and the end stays at hand
+            self._held = False
+            if isinstance(found, BaseException):
+                raise found
+            yield found[0]
+
+    def ready(self) -> bool:
+        """Whether the next item, or the end, is at hand; a short rest is waited for."""
+        if not self._held:
+            try:
+                self._next, self._held = self._queue.get(timeout=WAIT), True
+            except Empty:
+                return False
+        return True
+
+    def _read(self, items: Iterable[T]) -> None:
+        try:
+            for item in items:
+                self._queue.put((item,))
+        except BaseException as error:
+            self._queue.put(error)
+        else:
+            self._queue.put(None)

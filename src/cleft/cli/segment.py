@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from cleft import files
+from cleft.cli.inputs import Sentences, add_inputs, find_inputs
+from cleft.cli.outputs import done, refuse_ending, refuse_overwriting
+from cleft.cli.parse import Tally, grouped, parsed, watched
 from cleft.formats.json_values import dump_json
 
 if TYPE_CHECKING:
@@ -31,31 +34,19 @@ examples:
 """
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    from cleft.cli.parse_inputs import add_inputs
-
-    parser = commands.add_parser(
-        "segment",
-        help="split text into elementary discourse units",
-        description="Split text into elementary discourse units.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Split text into elementary discourse units."
+    parser.epilog = EPILOG
     add_inputs(parser)
     parser.add_argument("--format", choices=["text", "jsonl"], default="text", help="default: text")
     parser.add_argument(
         "-o", "--output", metavar="FILE", default=files.STREAM, help="where to write"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Segment all inputs and write what comes."""
-    from cleft.cli.parse_inputs import Sentences, find_inputs
-    from cleft.cli.parse_outputs import done, refuse_ending, refuse_overwriting
-    from cleft.cli.parse_results import Tally, grouped, parsed, watched
-
     refuse_ending(args.output, args.format)
     inputs = find_inputs(args)
     for each in inputs:

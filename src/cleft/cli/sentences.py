@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from cleft import files
-from cleft.cli.parse_outputs import refuse_ending
+from cleft.cli.outputs import refuse_ending
 from cleft.errors import CleftError
 from cleft.formats.registry import FORMATS, format_of
 from cleft.formats.rst import RstDocument
@@ -20,14 +19,12 @@ __all__ = ["add", "run"]
 SOURCES = [name for name, found in FORMATS.items() if "discourse" in found.tasks]
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "sentences",
-        help="extract sentence-level discourse trees from a document",
-        description="Write every sentence of a document whose EDUs are one subtree, "
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Write every sentence of a document whose EDUs are one subtree, "
         "as JSON Lines with coarse and fine relations. How many were kept and dropped, "
-        "and why, goes to standard error.",
+        "and why, goes to standard error."
     )
     parser.add_argument("document", metavar="DOC", help=f"a document: {', '.join(SOURCES)}")
     parser.add_argument(
@@ -46,7 +43,6 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", default=files.STREAM, help="where to write"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from cleft.errors import InputError, UsageError
 
@@ -36,15 +35,10 @@ examples:
 """
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "serve",
-        help="serve the HTTP API and the web page",
-        description="Serve the HTTP API and the web page.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Serve the HTTP API and the web page."
+    parser.epilog = EPILOG
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)"
     )
@@ -76,7 +70,6 @@ def add(commands: Any) -> None:
         help="answer requests for this host name or address, too; may repeat",
     )
     _add_limits(parser)
-    parser.set_defaults(run=run)
 
 
 LIMITS = {

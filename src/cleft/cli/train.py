@@ -1,30 +1,27 @@
-"""`cleft train`: train a model by a recipe."""
+"""`cleft train`: train a model by a recipe; and what the other commands that need PyTorch share."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from cleft.cli.training import add_recipe, training_packages
 from cleft.errors import UsageError
 
-__all__ = ["add", "run"]
+__all__ = ["add", "add_recipe", "run", "training_packages"]
 
 
-def add(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "train",
-        help="train a model on treebanks, by a recipe",
-        description="Train a model by a TOML recipe. Paths in it are relative to the current "
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Train a model by a TOML recipe. Paths in it are relative to the current "
         "directory. The output directory receives best/ (the model that scores best on dev), "
-        "checkpoints, metrics.jsonl, run.json and curve.svg.",
+        "checkpoints, metrics.jsonl, run.json and curve.svg."
     )
     add_recipe(parser)
     parser.add_argument("-o", "--output", help="where to write; by default as the recipe says")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,3 +42,35 @@ def run(args: argparse.Namespace) -> int:
             error.add_note(f"{folder} has a checkpoint: the same command with --resume goes on")
         raise
     return 0
+
+
+def add_recipe(parser: argparse.ArgumentParser) -> None:
+    """Declare the recipe, and values to put over its own."""
+    parser.add_argument("recipe", metavar="RECIPE.toml", help="the recipe")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="put a value over the recipe's, as in training.epochs=5; may repeat",
+    )
+
+
+@contextmanager
+def training_packages(doing: str) -> Iterator[None]:
+    """Say what to install where an import in this fails.
+
+    >>> with training_packages("training"):
+    ...     raise ModuleNotFoundError(name="torch")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: training needs the package 'torch'; pip install '.[train]' ...
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{doing} needs the package {error.name!r}",
+            hint="pip install '.[train]' in a clone of cleft",
+        ) from error

@@ -14,22 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cleft import files
 from cleft.errors import CleftError, InputError, UsageError
-from cleft.formats.cleaning import CLEANINGS, Cleaning, cleaning
-from cleft.formats.registry import FORMATS, begins_as
-from cleft.text import (
-    Hyphens,
-    Source,
-    Token,
-    read_conllu,
-    read_jsonl_tokens,
-    read_lines,
-    read_plain,
-    read_tokens,
-)
-from cleft.text.readers import edus_of_fields, edus_of_lines
+
+if TYPE_CHECKING:
+    from cleft.text import Hyphens, Source
 
 __all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs", "source_of_words"]
 
@@ -61,15 +52,26 @@ class Input:
     """One input: a file (or `-`) in `path`, or a text of the command line.
 
     `name` is how messages call it, `target` how its output is called in a
-    folder, without an ending. `guessed` says that nobody told its kind.
+    folder, without an ending. `asked` is the kind that it is said to be,
+    `told` the one that its name tells.
     """
 
     name: str
-    kind: str
     target: Path
+    asked: str | None
+    told: str = "text"
     path: str | None = None
     text: str = ""
-    guessed: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it holds, one of KINDS."""
+        return self.asked or self.told
+
+    @property
+    def guessed(self) -> bool:
+        """Whether it is taken for text because nothing says otherwise."""
+        return self.asked is None and self.told == "text"
 
     @property
     def source(self) -> files.Readable:
@@ -98,8 +100,9 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--clean",
-        choices=list(CLEANINGS),
-        help="what to take off trees before their words are read (default: ptb: no traces)",
+        metavar="NAME",
+        help="what to take off trees before their words are read: ptb (the default: no traces), "
+        "spmrl, keyaki or none",
     )
     parser.add_argument(
         "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"
@@ -163,6 +166,10 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
         if getattr(args, name, None) and "brackets" not in kinds:
             option = "--" + name.replace("_", "-")
             raise UsageError(f"{option} is for trees in brackets", hint="give --input brackets")
+    if args.clean is not None:
+        from cleft.formats.cleaning import cleaning
+
+        cleaning(args.clean)  # it says what is wrong with a name
 
 
 def _prose(each: Input) -> Iterator[str]:
@@ -170,7 +177,7 @@ def _prose(each: Input) -> Iterator[str]:
     lines, held = iter(files.lines(each.source)), ""
     for line in lines:
         held += line
-        found = "conllu" if CONLLU.match(held) else begins_as(held)
+        found = _beginning(held)
         if found is None and held.strip() and len(held) < AT_MOST:
             continue
         if found:
@@ -189,17 +196,20 @@ def _prose(each: Input) -> Iterator[str]:
     yield from lines
 
 
+def _beginning(text: str) -> str | None:
+    """What a text begins as: the name of a format, nothing, None while too little is known."""
+    first = text.lstrip()[:1]
+    if first and first not in "([{<":
+        return "conllu" if CONLLU.match(text) else ""
+    from cleft.formats.registry import begins_as
+
+    return begins_as(text)
+
+
 def _named(argument: str, kind: str | None) -> list[Input]:
     if argument == files.STREAM:
-        return [
-            Input(
-                name=files.source_name(argument),
-                kind=kind or "text",
-                target=Path("stdin"),
-                path=argument,
-                guessed=kind is None,
-            )
-        ]
+        name = files.source_name(argument)
+        return [Input(name=name, target=Path("stdin"), asked=kind, path=argument)]
     path = Path(argument)
     if argument and _exists(path):  # no name at all would be the folder that one is in
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
@@ -220,26 +230,23 @@ def _text(text: str, kind: str | None) -> Input:
         raise UsageError(
             f"a text on the command line cannot be {kind}", hint="name a file, or - with a pipe"
         )
-    return Input(
-        name="text", kind=kind or "text", target=Path("text"), text=text, guessed=kind is None
-    )
+    return Input(name="text", target=Path("text"), asked=kind, text=text)
 
 
 def _file(path: Path, relative: Path, kind: str | None) -> Input:
     plain = Path(str(relative).removesuffix(".gz"))
     ending = plain.suffix.lower()
     told = next((name for name, endings in ENDINGS.items() if ending in endings), "text")
-    return Input(
-        name=str(path),
-        kind=kind or told,
-        target=plain.with_suffix(""),
-        path=str(path),
-        guessed=kind is None and told == "text",
-    )
+    target = plain.with_suffix("")
+    return Input(name=str(path), target=target, asked=kind, told=told, path=str(path))
 
 
 def _folder(path: Path, kind: str | None) -> list[Input]:
-    endings = FORMATS[kind].endings if kind == "brackets" else ENDINGS.get(kind or "text", TEXTS)
+    endings: tuple[str, ...] = ENDINGS.get(kind or "text", TEXTS)
+    if kind == "brackets":
+        from cleft.formats.registry import FORMATS
+
+        endings = FORMATS[kind].endings
     found = [
         each
         for each in sorted(path.rglob("*"))
@@ -280,7 +287,7 @@ class Sentences:
         self.language = language
         self.hyphens = hyphens
         self.edus = edus
-        self.clean = cleaning(clean)
+        self.clean = clean
         self.keep_tags = keep_tags
         self.error: CleftError | None = None
         self._starts: list[int] = []
@@ -312,7 +319,7 @@ class Sentences:
                 return
             if count == self._starts[-1]:  # an empty input has a result too
                 count += 1
-                yield self._noted(Source(text="", line=1), each)
+                yield self._noted(source_of_words([], line=1), each)
 
     def _noted(self, source: Source, each: Input) -> Source:
         """The sentence with the name of its file, where there are several."""
@@ -321,6 +328,8 @@ class Sentences:
         return replace(source, fields={"file": each.name, **source.fields})
 
     def _read(self, each: Input) -> Iterator[Source]:
+        from cleft.text import read_conllu, read_jsonl_tokens, read_lines, read_plain, read_tokens
+
         if self.edus:
             return self._read_edus(each)
         if each.kind == "lines":
@@ -336,6 +345,9 @@ class Sentences:
         return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
 
     def _read_edus(self, each: Input) -> Iterator[Source]:
+        from cleft.text import read_jsonl_tokens
+        from cleft.text.readers import edus_of_fields, edus_of_lines
+
         if each.kind not in WITH_EDUS:
             raise UsageError(
                 f"--edus cannot be read from {each.kind}",
@@ -352,10 +364,12 @@ class Sentences:
         yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
 
 
-def _words_of_trees(each: Input, clean: Cleaning | None, *, keep_tags: bool) -> Iterator[Source]:
+def _words_of_trees(each: Input, name: str, *, keep_tags: bool) -> Iterator[Source]:
     """The words of the trees of an input; a tree without a word keeps its place."""
-    from cleft.formats.cleaning import clean_tree
+    from cleft.formats.cleaning import clean_tree, cleaning
+    from cleft.formats.registry import FORMATS
 
+    clean = cleaning(name)
     for number, record in enumerate(FORMATS["brackets"].records(each.source), start=1):
         tree = record.syntax
         if tree is not None and clean is not None:
@@ -371,12 +385,15 @@ def source_of_words(
     *,
     edus: Sequence[int] | None = None,
     number: int | None = None,
+    line: int | None = None,
 ) -> Source:
     """A sentence of words, one space between them.
 
     >>> source_of_words(["It", "rained"]).tokens[1]
     Token(text='rained', start=3, end=9)
     """
+    from cleft.text import Source, Token
+
     starts = accumulate((len(word) + 1 for word in words), initial=0)
     return Source(
         text=" ".join(words),
@@ -387,4 +404,5 @@ def source_of_words(
         tags=None if tags is None else tuple(tags),
         edus=None if edus is None else tuple(edus),
         number=number,
+        line=line,
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleft.cli.parse_inputs import source_of_words
+from cleft.cli.inputs import source_of_words
 from cleft.errors import TreeFormatError, UsageError
 from cleft.files import STREAM
 from cleft.metrics.counts import percentage
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cleft.sentence import Sentence
     from cleft.text import Source
 
-__all__ = ["Model", "read_sides", "with_tags"]
+__all__ = ["Model", "places_of", "read_sides", "with_tags"]
 
 OPTIONS = ("beam", "jobs", "edus")
 """What is for models alone."""
@@ -68,6 +68,21 @@ def _is_model(name: str) -> bool:
     """Whether what is to be compared with is a model: a directory, or the name of one."""
     path = Path(name).expanduser()
     return path.is_dir() or (name in builtin_models() and not path.exists())
+
+
+def places_of(asked: str | None, genres: list[str], where: str) -> list[int] | None:
+    """The places of the sentences of the genres asked for; None for all."""
+    if asked is None:
+        return None
+    wanted = {name.strip() for name in asked.split(",")}
+    unknown = wanted - set(genres)
+    if unknown:
+        raise UsageError(
+            f"no sentence is of the genre {', '.join(map(repr, sorted(unknown)))}",
+            where=where,
+            hint=f"its genres are {', '.join(sorted(set(genres)))}",
+        )
+    return [place for place, genre in enumerate(genres) if genre in wanted]
 
 
 class Model:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from cleft import files
-from cleft.cli.parse_inputs import Input
 from cleft.errors import OutputError, UsageError
-from cleft.formats.registry import FORMATS
 
 if TYPE_CHECKING:
+    from cleft.cli.inputs import Input
     from cleft.discourse import DiscourseTree
     from cleft.parser import Sentence
     from cleft.tree import Tree
@@ -34,8 +33,7 @@ ENDINGS = {
 WHOLE = ("dis", "rs3", "svg", "html")
 """Formats of which nothing is written before all of it is there."""
 TOLD = {
-    **{name: found.endings for name, found in FORMATS.items()},
-    "jsonl": (*FORMATS["jsonl"].endings, ".json"),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
     "terminal": (".txt", ".text"),
     "text": (".txt", ".text"),
     "svg": (".svg",),
@@ -46,7 +44,7 @@ TOLD = {
         *(".conllu", ".conll", ".csv", ".tsv"),
     ),
 }
-"""The endings that tell a reader what a file holds."""
+"""The endings that tell a reader what a file holds, besides those of the formats of trees."""
 
 Results = Iterator["Sentence"]
 
@@ -139,12 +137,17 @@ def refuse_ending(output: str | None, form: str) -> None:
     cleft.errors.UsageError: tree.png: svg is written, and the ending '.png' is not that of svg; \
 name a file that ends in .svg
     """
-    ending = Path(str(output or "").removesuffix(".gz")).suffix.lower()
-    if ending not in TOLD[form] and any(ending in endings for endings in TOLD.values()):
+    if output is None or output == files.STREAM:
+        return
+    from cleft.formats.registry import FORMATS
+
+    ending = Path(output.removesuffix(".gz")).suffix.lower()
+    told = {name: found.endings for name, found in FORMATS.items()} | TOLD
+    if ending not in told[form] and any(ending in endings for endings in told.values()):
         raise UsageError(
             f"{form} is written, and the ending {ending!r} is not that of {form}",
-            where=str(output),
-            hint=f"name a file that ends in {TOLD[form][0]}",
+            where=output,
+            hint=f"name a file that ends in {told[form][0]}",
         )
 
 
