@@ -27,7 +27,7 @@ examples:
 """
 
 PATHS = (
-    *("INPUT", "IN", "OUT", "FILE", "GOLD", "PRED", "DOC", "RUN", "RECIPE.toml"),
+    *("INPUT", "IN", "OUT", "FILE", "GOLD", "PRED", "DOC", "RECIPE.toml"),
     *("CHECKPOINT", "MODEL_DIR"),
 )
 """How the help calls an argument that is a file or a folder."""
