@@ -31,7 +31,6 @@ def add(commands: Any) -> None:
         help="verify a model's files and run its self-test",
         description="Verify the files of a model and run its self-test.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "model",

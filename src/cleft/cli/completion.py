@@ -72,7 +72,6 @@ def add(commands: Any) -> None:
         description="Print a script by which a shell completes commands, options, their choices "
         "and files.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", choices=list(SHELLS), help="which shell")
     parser.set_defaults(run=run)

@@ -32,7 +32,6 @@ def add(commands: Any) -> None:
         help="convert a file of trees to another format",
         description="Convert a file of trees to another format of the same task.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("source", metavar="IN", help="the file to read; - for standard input")
     parser.add_argument("target", metavar="OUT", help="the file to write; - for standard output")

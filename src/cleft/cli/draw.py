@@ -46,7 +46,6 @@ def add(commands: Any) -> None:
         help="draw trees in the terminal, as SVG or HTML",
         description="Draw the trees of a file: in the terminal, or as SVG or HTML with -o.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", metavar="FILE", nargs="+", help="trees; - for standard input")
     parser.add_argument(

@@ -71,7 +71,6 @@ def add(commands: Any) -> None:
         help="score predicted trees against gold ones",
         description="Score predicted trees against gold ones.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("gold", metavar="GOLD", help="the gold trees")
     parser.add_argument(

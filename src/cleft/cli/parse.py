@@ -71,7 +71,6 @@ def add(commands: Any) -> None:
         help="parse text to syntactic and discourse trees",
         description="Parse text to syntactic and discourse trees.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_inputs(parser)
     parser.add_argument(

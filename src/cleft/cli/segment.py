@@ -40,7 +40,6 @@ def add(commands: Any) -> None:
         help="split text into elementary discourse units",
         description="Split text into elementary discourse units.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_inputs(parser)
     parser.add_argument("--format", choices=["text", "jsonl"], default="text", help="default: text")

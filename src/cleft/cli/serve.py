@@ -43,7 +43,6 @@ def add(commands: Any) -> None:
         help="serve the HTTP API and the web page",
         description="Serve the HTTP API and the web page.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)"
