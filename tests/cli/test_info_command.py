@@ -22,6 +22,12 @@ ABOUT = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the terminal that the tests run in."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def described(tmp_path: Path) -> Path:
     """A model with all that a manifest can say."""
@@ -75,6 +81,32 @@ def test_scores_of_the_same_measures_share_a_table(described, capsys):
         ["test", "syntax", "90.50", "96.50"],
     ]
     assert found[found.index(["scores", "span"]) + 1] == ["dev", "discourse", "80.50"]
+
+
+def test_a_narrow_terminal_gets_short_lines(described, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    main(["info", str(described), "--labels"])
+    out = capsys.readouterr().out.splitlines()
+    # The second column has as much room as the first; a path stays in one piece.
+    assert [line for line in out if len(line) > 36 and not line.startswith("path")] == []
+    at = next(number for number, line in enumerate(out) if line.startswith("discourse labels"))
+    assert [line[:18].strip() for line in out[at : at + 3]] == ["discourse labels", "", ""]
+    assert " ".join(line[18:] for line in out[at : at + 3]) == "cause_NS, concession_SN, joint_NN"
+
+
+def test_a_table_of_scores_that_is_too_wide_lies_on_its_side(described, capsys, monkeypatch):
+    config = json.loads((described / "config.json").read_text())
+    config["scores"] = {"dev": {"span": 80.5, "nuclearity": 71.25, "segmentation": 90}}
+    (described / "config.json").write_text(json.dumps(config))
+    write_checksums(described)
+    monkeypatch.setenv("COLUMNS", "40")
+    main(["info", str(described)])
+    assert rows(capsys.readouterr().out)[-4:] == [
+        ["scores", "dev"],
+        ["span", "80.50"],
+        ["nuclearity", "71.25"],
+        ["segmentation", "90"],
+    ]
 
 
 def test_what_a_model_says_cannot_steer_the_terminal(described, capsys):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cleft.cli import main
+from cleft.cli import COMMANDS, main
 
 TREES = "( (S (NP-SBJ (PRP She)) (VP (VBD slept)) (. .)))\n(NP (DT the) (NN cat))\n"
 
@@ -38,13 +38,54 @@ def test_help_and_version_are_answered(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_every_command_has_help_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    from cleft.cli import COMMANDS
-
     for name in COMMANDS:
         with pytest.raises(SystemExit) as stopped:
             main([name, "--help"])
         assert stopped.value.code == 0
         assert f"cleft {name}" in capsys.readouterr().out
+
+
+def shown(
+    columns: int,
+    arguments: list[str],
+    patch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> list[str]:
+    """The help of a command in a terminal of so many columns."""
+    patch.setenv("COLUMNS", str(columns))
+    with pytest.raises(SystemExit):
+        main([*arguments, "--help"])
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_fits_a_narrow_terminal_and_says_the_same(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    narrow = shown(40, [name] * bool(name), monkeypatch, capsys)
+    wide = shown(200, [name] * bool(name), monkeypatch, capsys)
+    # A word, the choices of an option, and an option in the usage stay in one piece.
+    long = [line for line in narrow if len(line) > 40 and len(line.split()) > 1]
+    assert [line for line in long if "{" not in line and line.strip()[0] != "["] == []
+    assert " ".join(narrow).split() == " ".join(wide).split()
+
+
+def test_help_keeps_its_columns_in_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = shown(40, [], monkeypatch, capsys)
+    assert max(map(len, found)) <= 40
+    at = found.index("  2    wrong use, or an input or")
+    assert found[at + 1 : at + 3] == ["       output that cannot be read or", "       written"]
+    assert [line for line in found if line.startswith("    completion")] == [
+        "    completion  print a script for"
+    ]
+    parse = shown(40, ["parse"], monkeypatch, capsys)
+    at = parse.index("examples:")
+    assert parse[at + 1 : at + 3] == [
+        '  cleft parse "Although it rained, she',
+        '      played tennis."',
+    ]
 
 
 def test_wrong_use_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -19,6 +20,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from textwrap import wrap
 from types import FrameType
 from typing import Any
 
@@ -60,8 +62,72 @@ exit codes
 """
 
 
+class Help(argparse.HelpFormatter):
+    """Help whose texts keep their lines where the terminal is wide enough, and are filled if not.
+
+    A line may begin with a term, two spaces or more before what it means, and
+    go on below that meaning. Lines under `examples:` are commands.
+    """
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "".join(f"{indent}{line}\n" for line in _filled(text.splitlines(), width))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width, **UNBROKEN)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Leave room for the names of commands, which stand further in than options."""
+        super().add_argument(action)
+        for each in self._iter_indented_subactions(action):
+            length = len(self._format_action_invocation(each)) + 2 * self._indent_increment
+            self._action_max_length = max(self._action_max_length, length)
+
+
+TERM = re.compile(r"( *(?:\S+ )*?\S+ {2,})\S")
+UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}
+
+
+def _filled(lines: Sequence[str], width: int) -> Iterator[str]:
+    r"""The lines of a text, its paragraphs filled anew where a line is too wide.
+
+    >>> print(*_filled(["  0   done", "  70  a fault of", "      our own"], 12), sep="\n")
+      0   done
+      70  a
+          fault
+          of our
+          own
+    """
+    start, examples = 0, False
+    while start < len(lines):
+        first = lines[start]
+        examples = bool(first) and (examples or first.startswith("examples"))
+        term = TERM.match(first)
+        hang = len(term[1]) if term else len(first) - len(first.lstrip())
+        end = start + 1
+        while first and not examples and end < len(lines) and _goes_on(lines[end], hang):
+            end += 1
+        block = lines[start:end]
+        if max(map(len, block)) <= width:
+            yield from block
+        else:
+            rest = " ".join([first[hang:], *(line.strip() for line in block[1:])])
+            below = " " * (hang + 4 * examples)
+            yield from wrap(
+                rest, width, initial_indent=first[:hang], subsequent_indent=below, **UNBROKEN
+            )
+        start = end
+
+
+def _goes_on(line: str, hang: int) -> bool:
+    """Whether a line belongs to a paragraph whose lines begin at a column."""
+    return bool(line) and len(line) - len(line.lstrip()) == hang and TERM.match(line) is None
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors look like the rest of cleft's."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """Say what is wrong and where help is, in one line."""
@@ -81,7 +147,6 @@ def build_parser(used: str | None = None) -> argparse.ArgumentParser:
         prog="cleft",
         description=cleft.__doc__.splitlines()[0],
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cleft {cleft.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -91,8 +156,6 @@ def build_parser(used: str | None = None) -> argparse.ArgumentParser:
             module = import_module(f"cleft.cli.{name}")
             module.add(command)
             command.set_defaults(run=module.run)
-            if command.epilog:
-                command.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 

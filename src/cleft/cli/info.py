@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from cleft.models import DEFAULT, builtin_models, model_path
@@ -56,7 +59,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return 0
-    for line in _report(found):
+    # Lines are for people: what goes into a file or a pipe stays in one piece.
+    columns = shutil.get_terminal_size(fallback=(0, 0)).columns or sys.maxsize
+    for line in _report(found, columns):
         print(_printable(line))
     return 0
 
@@ -83,7 +88,7 @@ def facts(directory: ModelDirectory, *, labels: bool = False) -> dict[str, Any]:
     }
 
 
-def _report(found: Mapping[str, Any]) -> Iterator[str]:
+def _report(found: Mapping[str, Any], columns: int) -> Iterator[str]:
     rows = [(key.replace("_", " "), found[key]) for key in ABOUT]
     known = {*ABOUT, *TOLD}
     rows += [(key, value) for key, value in found.items() if key not in known]
@@ -101,8 +106,18 @@ def _report(found: Mapping[str, Any]) -> Iterator[str]:
     width = max(len(key) for key, _ in rows)
     for key, value in rows:
         if value is not None and value != []:
-            yield f"{key:<{width}}  {_text(value)}"
-    yield from _scores(found["scores"])
+            yield from _row(f"{key:<{width}}  ", _printable(_text(value)), columns)
+    yield from _scores(found["scores"], columns)
+
+
+def _row(lead: str, text: str, columns: int) -> list[str]:
+    """What there is to tell under a name, its further lines below the first."""
+    from cleft.cli import UNBROKEN
+
+    below = " " * len(lead)
+    room = max(columns, 2 * len(lead))
+    lines = wrap(text, room, initial_indent=lead, subsequent_indent=below, **UNBROKEN)
+    return lines or [lead.rstrip()]
 
 
 TOLD = (
@@ -118,8 +133,8 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _scores(scores: Any) -> Iterator[str]:
-    """Tables of scores; those with the same measures in one table."""
+def _scores(scores: Any, columns: int) -> Iterator[str]:
+    """Tables of scores; those with the same measures in one table, on its side if too wide."""
     from cleft.metrics.report import table
 
     groups: dict[tuple[str, ...], list[tuple[object, ...]]] = {}
@@ -127,7 +142,11 @@ def _scores(scores: Any) -> Iterator[str]:
         groups.setdefault(tuple(values), []).append((name, *values.values()))
     for measures, rows in groups.items():
         yield ""
-        yield from table(["scores", *measures], rows)
+        lines = list(table(["scores", *measures], rows))
+        if max(map(len, lines)) > columns:
+            head, *turned = zip(["scores", *measures], *rows, strict=True)
+            lines = list(table([str(name) for name in head], turned))
+        yield from lines
 
 
 def _score_rows(scores: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
