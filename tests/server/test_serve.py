@@ -72,7 +72,7 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "said"),
     [
         (["--port", "99999"], "99999"),
-        (["--host", "no.such.host.invalid", "--port", "0"], "no address here"),
+        (["--host", "no.such.host.invalid", "--port", "0"], "not an address of this machine"),
         (["--queue", "0"], "queue is 0"),
         (["--cors", "*"], "no origin"),
         (["--cors", "https://example.org/"], "without a path or a final slash"),
