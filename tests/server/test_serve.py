@@ -73,7 +73,10 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--port", "99999"], "99999"),
         (["--host", "192.0.2.1", "--port", "0"], "cannot listen there"),
-        (["--host", "fe80::1%no-such", "--port", "0"], "no address here"),  # no name is looked up
+        (
+            ["--host", "fe80::1%no-such", "--port", "0"],
+            "not an address of this machine",
+        ),  # no name is looked up
         (["--queue", "0"], "queue is 0"),
         (["--cors", "*"], "no origin"),
         (["--cors", "https://example.org/"], "without a path or a final slash"),

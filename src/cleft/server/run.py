@@ -75,7 +75,7 @@ def bind(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, socket.SOCK_STREAM)
     except (OSError, ValueError) as error:
-        raise UsageError(f"this is no address here: {error}", where=where) from error
+        raise UsageError(f"not an address of this machine: {error}", where=where) from error
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
