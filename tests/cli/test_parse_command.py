@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cleft.cli import main
-from cleft.cli.parse import watched
+from cleft.cli.parse import with_progress
 from cleft.formats.dis import read_dis
 from cleft.formats.jsonl import read_jsonl
 from cleft.formats.rs3 import read_rs3
@@ -595,12 +595,12 @@ def commands(pid):
 
 
 def test_a_bar_counts_long_work_on_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr("cleft.cli.parse.PATIENCE", -1.0)
+    monkeypatch.setattr("cleft.cli.parse.PROGRESS_AFTER", -1.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert list(watched(iter([1, 2, 3]), visible=True)) == [1, 2, 3]
+    assert list(with_progress(iter([1, 2, 3]), visible=True)) == [1, 2, 3]
     assert "3 sentences" in capsys.readouterr().err
-    assert list(watched(iter([1]), visible=False)) == [1]
+    assert list(with_progress(iter([1]), visible=False)) == [1]
     assert capsys.readouterr().err == ""
 
 

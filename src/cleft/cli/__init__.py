@@ -134,7 +134,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see '{self.prog} --help'\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help and the like; argparse would pass over a write that fails."""
+        """Write help texts to standard output; argparse itself ignores write errors."""
         if file is not None and file is sys.stdout:
             file.write(message)
         else:
@@ -165,10 +165,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Our formats are UTF-8 whatever the locale says; odd characters are shown, not fatal.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     if sys.stdout is None:
-        # Closed by whoever started us: what is written to it must fail and not vanish.
-        sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - for the rest of our life
+        # It was closed before we started. Writes must fail, so this is opened for reading.
+        sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open until exit
     if sys.stderr is None:
-        # Messages to it would be printed among the results.
+        # Otherwise messages would be printed among the results.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - likewise
     try:
         with _signals():
@@ -176,7 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return code
     except CleftError as error:
-        _tell(str(error))
+        _print_error(str(error))
         return 2
     except KeyboardInterrupt as error:
         return _interrupted(error)
@@ -184,15 +184,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return 141
     except OSError as error:
-        # Files that we open have errors of their own: this is our standard output.
+        # Errors of files that we open are OutputErrors: this one is of standard output.
         _abandon_output()
         reason = error.strerror or str(error)
-        _tell(f"{error.filename or 'standard output'}: {reason}")
+        _print_error(f"{error.filename or 'standard output'}: {reason}")
         return 2
     except Exception as error:
         if os.environ.get("CLEFT_DEBUG"):
             raise
-        _tell(
+        _print_error(
             f"internal error: {type(error).__name__}: {error}; this is a fault of cleft's, "
             "please report it with what CLEFT_DEBUG=1 shows"
         )
@@ -227,7 +227,7 @@ def _interrupted(error: KeyboardInterrupt) -> int:
     """
     number = next((each for each in error.args if isinstance(each, int)), signal.SIGINT)
     how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-    _tell("; ".join([how, *getattr(error, "__notes__", ())]))
+    _print_error("; ".join([how, *getattr(error, "__notes__", ())]))
     return 128 + int(number)
 
 
@@ -237,7 +237,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         args = build_parser(used).parse_args(words)
     except SystemExit:
-        sys.stdout.flush()  # help that could not be written is no success
+        sys.stdout.flush()  # fails if the help could not be written
         raise
     with _telling_warnings():
         code: int = args.run(args)
@@ -255,7 +255,7 @@ def _telling_warnings() -> Iterator[None]:
             elsewhere(message, category, *rest, **more)
         elif str(message) not in told:
             told.add(str(message))
-            _tell(str(message))
+            _print_error(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", LanguageWarning)
@@ -263,8 +263,8 @@ def _telling_warnings() -> Iterator[None]:
         yield
 
 
-def _tell(message: str) -> None:
-    """Say it on standard error; the exit code counts even where that is closed or full."""
+def _print_error(message: str) -> None:
+    """Print a message to standard error; no failure if that is closed or full."""
     with suppress(OSError, AttributeError, ValueError):
         print(f"cleft: {message}", file=sys.stderr, flush=True)
 

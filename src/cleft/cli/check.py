@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
     path = model_path(args.model)
     if not path.is_dir():
-        load(path)  # tells what was expected there
+        load(path)  # raises the error that says what is wrong
     try:
         count = load(path).check()
     except ModelError as error:

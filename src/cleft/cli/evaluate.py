@@ -63,7 +63,7 @@ exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
 """
 
 MOST_SAMPLES = 100_000
-"""The most sets that are resampled: more tell nothing new, and take hours."""
+"""The most resampled sets: more take hours and change nothing."""
 
 SAMPLES = 1000
 """The sets that a comparison resamples unless it is told otherwise."""
@@ -184,11 +184,11 @@ def run(args: argparse.Namespace) -> int:
         if args.evalb or code:
             return code
     chosen = genres if places is None else [genres[place] for place in places]
-    beside = _beside(args, found, chosen)
+    details = _details(args, found, chosen)
     if args.json:
-        print(json.dumps(_data(args, found, others, beside), ensure_ascii=False, indent=2))
+        print(json.dumps(_data(args, found, others, details), ensure_ascii=False, indent=2))
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _report(args, found, others, beside))
+        sys.stdout.writelines(f"{line}\n" for line in _report(args, found, others, details))
     return 0
 
 
@@ -254,7 +254,7 @@ def _about_pipes(args: argparse.Namespace) -> str:
 
 
 def _settings(args: argparse.Namespace, task: str) -> Settings:
-    """How to compare; tells which lines of a parameter file mean nothing."""
+    """How to compare; reports lines of a parameter file that have no effect."""
     from cleft.metrics.evaluate import Settings
     from cleft.metrics.prm import COLLINS, parameters
 
@@ -273,7 +273,7 @@ def _settings(args: argparse.Namespace, task: str) -> Settings:
 
 
 def _compare_with_evalb(args: argparse.Namespace, scores: SyntaxScores, clean: str) -> int:
-    """Do as EVALB does where that is asked for; the exit code."""
+    """Print EVALB's layout, or stop as EVALB does, if asked for; returns the exit code."""
     from cleft.metrics.report import evalb_lines, stopped_lines
 
     stopped = stopped_lines(scores)
@@ -298,8 +298,8 @@ def _cleaned(clean: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Beside:
-    """What stands beside the scores, as far as it is asked for."""
+class _Details:
+    """What is shown besides the scores, if it is asked for."""
 
     lengths: dict[str, Totals]
     labels: LabelScores | None
@@ -308,7 +308,7 @@ class _Beside:
     tests: dict[str, Comparison]
 
 
-def _beside(args: argparse.Namespace, found: Sequence[Evaluation], genres: list[str]) -> _Beside:
+def _details(args: argparse.Namespace, found: Sequence[Evaluation], genres: list[str]) -> _Details:
     from cleft.metrics.breakdown import by_length, label_scores
     from cleft.metrics.evalb import SyntaxScores
     from cleft.metrics.significance import bootstrap, compare
@@ -329,7 +329,7 @@ def _beside(args: argparse.Namespace, found: Sequence[Evaluation], genres: list[
             for other in found[1:]:
                 tests[name] = compare(rows, other.counts()[name], samples or SAMPLES, seed=seed)
     kinds = sorted(set(genres)) if args.by_genre else []
-    return _Beside(
+    return _Details(
         lengths=lengths,
         labels=labels,
         genres={
@@ -342,57 +342,57 @@ def _beside(args: argparse.Namespace, found: Sequence[Evaluation], genres: list[
 
 
 def _data(
-    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], beside: _Beside
+    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], details: _Details
 ) -> dict[str, Any]:
     from cleft.metrics import report
 
     data = found[0].data()
-    if beside.lengths:
-        data["by_length"] = {n: report.totals_data(total) for n, total in beside.lengths.items()}
-    if beside.labels is not None and args.by_label:
-        data["by_label"] = report.label_data(beside.labels)
-    if beside.labels is not None and args.confusion:
+    if details.lengths:
+        data["by_length"] = {n: report.totals_data(total) for n, total in details.lengths.items()}
+    if details.labels is not None and args.by_label:
+        data["by_label"] = report.label_data(details.labels)
+    if details.labels is not None and args.confusion:
         data["confusion"] = [
             {"gold": one, "predicted": two, "times": times}
-            for (one, two), times in beside.labels.confusions.items()
+            for (one, two), times in details.labels.confusions.items()
         ]
-    if beside.genres:
-        data["by_genre"] = {name: part.data() for name, part in beside.genres.items()}
-    if beside.intervals:
-        data["interval"] = {n: report.interval_data(one) for n, one in beside.intervals.items()}
+    if details.genres:
+        data["by_genre"] = {name: part.data() for name, part in details.genres.items()}
+    if details.intervals:
+        data["interval"] = {n: report.interval_data(one) for n, one in details.intervals.items()}
     abouts = [{"model": side.about()} if hasattr(side, "about") else {} for side in sides]
     if args.against:
         data["against"] = {
             **report.scores_data(found[1].scores),
-            "comparison": {n: report.comparison_data(one) for n, one in beside.tests.items()},
+            "comparison": {n: report.comparison_data(one) for n, one in details.tests.items()},
             **abouts[1],
         }
     return data | abouts[0]
 
 
 def _report(
-    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], beside: _Beside
+    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], details: _Details
 ) -> Iterator[str]:
     from cleft.metrics import report
 
     parts = [report.scores_report(found[0].scores)]
     if found[0].task == "syntax" and found[0].settings.clean != "none":
         parts.append(iter([_cleaned(found[0].settings.clean)]))
-    if beside.lengths:
-        parts.append(report.length_report(beside.lengths))
-    if beside.labels is not None and args.by_label:
-        parts.append(report.label_report(beside.labels))
-    if beside.labels is not None and args.confusion:
-        parts.append(report.confusion_report(beside.labels))
-    if beside.genres:
-        parts.append(report.genre_report({n: part.scores for n, part in beside.genres.items()}))
-    if beside.intervals:
-        named = {NAMES.get(name, name): one for name, one in beside.intervals.items()}
+    if details.lengths:
+        parts.append(report.length_report(details.lengths))
+    if details.labels is not None and args.by_label:
+        parts.append(report.label_report(details.labels))
+    if details.labels is not None and args.confusion:
+        parts.append(report.confusion_report(details.labels))
+    if details.genres:
+        parts.append(report.genre_report({n: part.scores for n, part in details.genres.items()}))
+    if details.intervals:
+        named = {NAMES.get(name, name): one for name, one in details.intervals.items()}
         parts.append(report.interval_report(named))
-    if beside.tests:
+    if details.tests:
         values = {
             NAMES.get(name, name): (found[0].values[name], found[1].values[name], one)
-            for name, one in beside.tests.items()
+            for name, one in details.tests.items()
         }
         parts.append(report.comparison_report(args.against, values))
     parts += [side.report() for side in sides if hasattr(side, "report")]

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["Model", "places_of", "read_sides", "with_tags"]
 
 OPTIONS = ("beam", "jobs", "edus")
-"""What is for models alone."""
+"""Options that need a model."""
 
 ABOUT_PIPES = "say with --format what standard input holds, for example jsonl"
 
-TOLD = 10  # sentences without a tree that are told before the rest is only counted
+REPORTED = 10  # the most sentences without a tree that are reported one by one
 
 
 def read_sides(args: argparse.Namespace) -> list[Any]:
@@ -120,22 +120,22 @@ class Model:
         self.tasks = frozenset(self._parser.manifest.tasks)
 
     def predict(self, task: str, gold: Sequence[Record]) -> Sequence[Tree | DiscourseTree | None]:
-        """A tree of each gold sentence, in order; what cannot be parsed is told."""
+        """A tree of each gold sentence, in order; failures are reported."""
         sources = [self._source(record) for record in gold]
         results = self._parser.stream(sources, task=task, beam=self.beam, jobs=self.jobs)
         trees: list[Tree | DiscourseTree | None] = []
         for number, (record, result) in enumerate(zip(gold, results, strict=True), start=1):
             found = result.syntax if task == "syntax" else result.discourse
             if found is None:
-                self._tell(number, result)
+                self._report_failure(number, result)
             elif isinstance(found, Tree):
                 assert record.syntax is not None
                 tags = record.syntax.tags()
                 self._count_tags(tags, found.tags())
                 found = with_tags(found, tags)
             trees.append(found)
-        if self.failed > TOLD:
-            print(f"cleft: no tree for {self.failed - TOLD} more sentences", file=sys.stderr)
+        if self.failed > REPORTED:
+            print(f"cleft: no tree for {self.failed - REPORTED} more sentences", file=sys.stderr)
         return trees
 
     def about(self) -> dict[str, Any]:
@@ -159,10 +159,10 @@ class Model:
             record.tokens, edus=[edu.span.right for edu in record.discourse.edus]
         )
 
-    def _tell(self, number: int, result: Sentence) -> None:
-        """Say why a sentence has no tree; a stream counts its sentences otherwise than we do."""
+    def _report_failure(self, number: int, result: Sentence) -> None:
+        """Report a sentence without a tree by its number in the gold file, not in the stream."""
         self.failed += 1
-        if self.failed <= TOLD:
+        if self.failed <= REPORTED:
             why = result.error.problem if result.error else "the model gave none"
             where = f"{self._where} sentence {number}"
             print(f"cleft: {where}: no tree: {why}", file=sys.stderr)
@@ -179,7 +179,7 @@ def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
     >>> print(with_tags(Tree.from_brackets("(NP (X the) (X cat))"), ["DT", "NN"]))
     (NP (DT the) (NN cat))
     """
-    waiting = list(tags)  # leaves come last first
+    waiting = list(tags)  # `fold` goes from the last leaf to the first
     return fold(
         tree,
         lambda leaf: Tree(waiting.pop(), (), leaf.word),

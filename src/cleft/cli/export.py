@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         from cleft.nn.export.export import ExportOptions, export
         from cleft.nn.export.quality import dev_sentences
     if args.language is not None:
-        has_spaces(args.language)  # it says what is wrong with a code
+        has_spaces(args.language)  # raises an error for an unknown code
     if args.int8 and not args.dev:
         raise UsageError("--int8 needs dev trees to see what it costs", hint="give --dev TASK=FILE")
     if args.dev and not args.int8:

@@ -33,7 +33,7 @@ WITH_EDUS = ("text", "tokens", "jsonl")
 
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
 AT_MOST = 10_000
-"""Characters of a text after which it is taken for one, whatever it begins with."""
+"""Characters after which a beginning that is still undecided is taken for text."""
 FOUND = {
     "brackets": (
         "trees in brackets",
@@ -75,7 +75,7 @@ class Input:
 
     @property
     def source(self) -> files.Readable:
-        """What a reader of files takes."""
+        """The path or the text, as the readers of formats take it."""
         return files.Text(self.name, self.text) if self.path is None else self.path
 
 
@@ -150,7 +150,7 @@ def find_inputs(args: argparse.Namespace) -> list[Input]:
     _refuse_unused(args, {each.kind for each in found})
     for each in found:
         if each.guessed and (each.path is None or Path(each.path).is_file()):
-            with suppress(InputError):  # whoever reads it will tell
+            with suppress(InputError):  # raised again when the file is read
                 any(line.strip() for line in _prose(each))
     return found
 
@@ -169,7 +169,7 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
     if args.clean is not None:
         from cleft.formats.cleaning import cleaning
 
-        cleaning(args.clean)  # it says what is wrong with a name
+        cleaning(args.clean)  # raises an error for an unknown name
 
 
 def _prose(each: Input) -> Iterator[str]:
@@ -197,7 +197,7 @@ def _prose(each: Input) -> Iterator[str]:
 
 
 def _beginning(text: str) -> str | None:
-    """What a text begins as: the name of a format, nothing, None while too little is known."""
+    """The format that a text begins as; empty for none, None while undecided."""
     first = text.lstrip()[:1]
     if first and first not in "([{<":
         return "conllu" if CONLLU.match(text) else ""
@@ -211,7 +211,7 @@ def _named(argument: str, kind: str | None) -> list[Input]:
         name = files.source_name(argument)
         return [Input(name=name, target=Path("stdin"), asked=kind, path=argument)]
     path = Path(argument)
-    if argument and _exists(path):  # no name at all would be the folder that one is in
+    if argument and _exists(path):  # an empty path would be the current folder
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
     if any(char.isspace() for char in argument):
         return [_text(argument, kind)]

@@ -70,7 +70,7 @@ class Destination:
         return path.is_dir() or self.output.endswith("/") or (many and not path.suffix)
 
     def check(self) -> None:
-        """Fail before the work where an output would be an input's, or two inputs'."""
+        """Fail before parsing if an output would overwrite an input, or two inputs share one."""
         if self.output == "":
             raise UsageError("expected a file or a folder after -o, found an empty name")
         for each in self.inputs:
@@ -100,7 +100,7 @@ class Destination:
         return Path(self.output) / each.target.parent / name
 
     def read(self, number: int) -> str:
-        """The names of the inputs whose results stand together with those of this number."""
+        """The names of the inputs whose results go to the same file as those of this number."""
         inputs = self.inputs[number : number + 1] if self.is_folder else self.inputs
         return ", ".join(dict.fromkeys(each.name for each in inputs))
 
@@ -111,7 +111,7 @@ class Destination:
         return done(self.output or files.STREAM, whole=self.form in WHOLE)
 
     def name(self, number: int) -> str:
-        """The file of the input of this number, its folder made; `-` for standard output."""
+        """The output file of the input of this number (its folder is created), or `-`."""
         if not self.is_folder:
             return self.output or files.STREAM
         return str(_with_folder(self.path(self.inputs[number])))
@@ -129,7 +129,7 @@ def done(output: str, *, whole: bool = False) -> str:
 
 
 def refuse_ending(output: str | None, form: str) -> None:
-    """Fail where a file's name says that it holds something else than the format.
+    """Fail if the ending of a file's name is that of another format.
 
     >>> refuse_ending("tree.png", "svg")
     Traceback (most recent call last):
@@ -152,7 +152,7 @@ name a file that ends in .svg
 
 
 def refuse_overwriting(target: Path, each: Input) -> None:
-    """Fail where results would take the place of the file that they are made from."""
+    """Fail if results would overwrite the file that they are made from."""
     if each.path in (None, files.STREAM) or str(target) == files.STREAM:
         return
     if target.resolve() == Path(str(each.path)).resolve():
@@ -197,7 +197,7 @@ def trees_of(sentence: Sentence) -> list[Tree | DiscourseTree]:
 
 
 def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> None:
-    """Formats in which each sentence can be written as soon as it is there."""
+    """Write the formats that go sentence by sentence."""
     for count, sentence in enumerate(results, 1):
         if form == "jsonl":
             text = sentence.to_jsonl() + "\n"
@@ -209,7 +209,7 @@ def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> 
         else:
             text = _drawn(sentence, count)
         stream.write(text)
-        if stream is sys.stdout:  # whoever reads a pipe sees results as they come
+        if stream is sys.stdout:  # the reader of a pipe gets each result at once
             stream.flush()
 
 

@@ -26,7 +26,7 @@ from cleft.errors import CleftError, UsageError
 if TYPE_CHECKING:
     from cleft.parser import Parser, Sentence
 
-__all__ = ["Live", "Tally", "add", "grouped", "is_live", "parsed", "run", "watched"]
+__all__ = ["Live", "Tally", "add", "grouped", "is_live", "parsed", "run", "with_progress"]
 
 EPILOG = """\
 what is read
@@ -76,14 +76,14 @@ ended by SIGTERM: the last line then says what was done and where it is
 SYNTAX, DISCOURSE, BOTH = "syntax", "discourse", "both"
 HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE}
 
-PATIENCE = 1.0
-"""Seconds before work is long enough for a progress bar."""
+PROGRESS_AFTER = 1.0
+"""Seconds after which a progress bar is shown."""
 
 WAIT = 0.05
-"""Seconds in which a writer that is not resting says more."""
+"""Seconds to wait for more input before what has come is parsed."""
 
 AHEAD = 4_096
-"""The most items that are read before they are asked for."""
+"""The most items that are read ahead."""
 
 T = TypeVar("T")
 Group = tuple[int, Iterator["Sentence"]]
@@ -140,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     )
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
-    results = watched(results, visible=not _to_terminal(destination))
+    results = with_progress(results, visible=not _to_terminal(destination))
     with closing(results), tally.told(destination.done):
         for number, group in grouped(results, sentences, tally, apart=destination.is_folder):
             write_results(destination, number, group, many=args.n_best > 1)
@@ -171,7 +171,7 @@ def _task(args: argparse.Namespace) -> str:
 
 
 def _to_terminal(destination: Destination) -> bool:
-    """Whether results appear where a progress bar would stand in their way."""
+    """Whether results go to the terminal, where a progress bar would disturb them."""
     return destination.output in (None, "-") and sys.stdout.isatty()
 
 
@@ -231,7 +231,7 @@ class Tally:
 def parsed(
     parser: Parser, sentences: Sentences, args: argparse.Namespace, **options: object
 ) -> Iterator[Sentence | CleftError]:
-    """The results in order, and after them the error that ended the reading, if one did."""
+    """The results in order, followed by the error that ended the reading, if there is one."""
     from cleft.runtime.batches import always
 
     live = Live(sentences) if sentences.piped and is_live() else None
@@ -265,10 +265,10 @@ def grouped(
         return sentences.owner(result.source)
 
     for number, group in groupby(results, owner):
-        yield number, _sound(group, sentences, tally)
+        yield number, _counted(group, sentences, tally)
 
 
-def _sound(
+def _counted(
     group: Iterable[Sentence | CleftError], sentences: Sentences, tally: Tally
 ) -> Iterator[Sentence]:
     for result in group:
@@ -279,7 +279,7 @@ def _sound(
         tally.add(result, sentences.inputs[sentences.owner(result.source)].name)
 
 
-def watched(
+def with_progress(
     results: Iterable[Sentence | CleftError], *, visible: bool
 ) -> Generator[Sentence | CleftError, None, None]:
     """The results; a bar on standard error counts them if that is a terminal and rich is there."""
@@ -301,7 +301,7 @@ def watched(
     with ExitStack() as stack:
         for count, result in enumerate(results, 1):
             yield result
-            if task is None and time.monotonic() - began > PATIENCE:
+            if task is None and time.monotonic() - began > PROGRESS_AFTER:
                 bar = Progress(*columns, console=Console(stderr=True), transient=True)
                 stack.enter_context(bar)
                 task = bar.add_task("", total=None, completed=count)
@@ -313,20 +313,19 @@ def watched(
 
 
 def is_live() -> bool:
-    """Whether standard input may keep its reader waiting: a pipe or a terminal, not a file."""
+    """Whether standard input is a pipe or a terminal, where reading may have to wait."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (AttributeError, OSError, ValueError):  # closed, or something in its place
+    except (AttributeError, OSError, ValueError):  # closed, or replaced by another object
         return False
     return not stat.S_ISREG(mode)
 
 
 class Live(Generic[T]):
-    """The items of an iterable, read ahead by a thread, so that parsing knows when it would wait.
+    """The items of an iterable, read ahead by a thread, so that the parser knows when to wait.
 
-    A pipe whose writer rests (`tail -f`, a person at a terminal) has to give
-    the results of what it has said so far; a fast one has to be parsed in
-    large batches.
+    Input that pauses (`tail -f`, a person at a terminal) has to be parsed as
+    far as it has come; input that does not is parsed in large batches.
 
     >>> items = Live(iter("ab"))
     >>> [*items], items.ready()
@@ -337,7 +336,7 @@ class Live(Generic[T]):
         self._queue: Queue[tuple[T] | BaseException | None] = Queue(ahead)
         self._next: tuple[T] | BaseException | None = None
         self._held = False
-        # Nothing can end a read that waits: the thread must not keep the program from ending.
+        # A read that waits cannot be stopped, so the thread must not block the exit.
         threading.Thread(target=self._read, args=(items,), daemon=True).start()
 
     def __iter__(self) -> Iterator[T]:
@@ -346,14 +345,14 @@ class Live(Generic[T]):
                 self._next, self._held = self._queue.get(), True
             found = self._next
             if found is None:
-                return  # and the end stays at hand
+                return  # `ready` stays true after the end
             self._held = False
             if isinstance(found, BaseException):
                 raise found
             yield found[0]
 
     def ready(self) -> bool:
-        """Whether the next item, or the end, is at hand; a short rest is waited for."""
+        """Whether the next item, or the end, is available within WAIT seconds."""
         if not self._held:
             try:
                 self._next, self._held = self._queue.get(timeout=WAIT), True

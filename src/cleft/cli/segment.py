@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from cleft import files
 from cleft.cli.inputs import Sentences, add_inputs, find_inputs
 from cleft.cli.outputs import done, refuse_ending, refuse_overwriting
-from cleft.cli.parse import Tally, grouped, parsed, watched
+from cleft.cli.parse import Tally, grouped, parsed, with_progress
 from cleft.formats.json_values import dump_json
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     tally = Tally()
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()
-    results = watched(results, visible=not hidden)
+    results = with_progress(results, visible=not hidden)
     with closing(results), tally.told(lambda _: done(args.output)):
         for _, group in grouped(results, sentences, tally, apart=False):
             with files.writing(args.output) as stream:

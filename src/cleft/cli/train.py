@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """Declare the recipe, and values to put over its own."""
+    """Declare the recipe, and the option that overrides its values."""
     parser.add_argument("recipe", metavar="RECIPE.toml", help="the recipe")
     parser.add_argument(
         "--set",
@@ -59,7 +59,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def training_packages(doing: str) -> Iterator[None]:
-    """Say what to install where an import in this fails.
+    """Say what to install if an import in this block fails.
 
     >>> with training_packages("training"):
     ...     raise ModuleNotFoundError(name="torch")  # doctest: +ELLIPSIS

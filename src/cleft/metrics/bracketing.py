@@ -1,7 +1,7 @@
 """What EVALB sees of a tree: its words, their tags, and its labelled brackets.
 
-`Rules` is a setting made ready for use: what a label counts as is worked out
-once for every label and then looked up. One walk over a tree, with an explicit
+`Rules` is a setting made ready for use: what a label counts as is computed
+once for every label and cached. One walk over a tree, with an explicit
 stack, gives everything that is compared.
 """
 
@@ -14,7 +14,7 @@ from cleft.formats.brackets import FOREST
 from cleft.metrics.prm import Pairs, Parameters
 from cleft.tree import Tree
 
-__all__ = ["ANY", "Bracket", "Bracketing", "Rules", "bracketing", "mend"]
+__all__ = ["ANY", "Bracket", "Bracketing", "Rules", "bracketing", "restore_quotes"]
 
 Bracket = tuple[int, int, str]
 """Left and right boundary, counted in the words that are kept, and the label."""
@@ -38,14 +38,14 @@ class Bracketing:
 
 
 class _Memo(dict[str, str | None]):
-    """What each label counts as, worked out when it is first met."""
+    """What each label counts as, computed once and cached."""
 
-    def __init__(self, work_out: Callable[[str], str | None]) -> None:
+    def __init__(self, compute: Callable[[str], str | None]) -> None:
         super().__init__()
-        self.work_out = work_out
+        self.compute = compute
 
     def __missing__(self, label: str) -> str | None:
-        value = self[label] = self.work_out(label)
+        value = self[label] = self.compute(label)
         return value
 
 
@@ -237,19 +237,19 @@ class _Sheet:
             self.ends[bracket] += 1
 
 
-def mend(gold: Tree, predicted: Tree, rules: Rules) -> tuple[Bracketing, Bracketing]:
+def restore_quotes(gold: Tree, predicted: Tree, rules: Rules) -> tuple[Bracketing, Bracketing]:
     """Both sides with deleted quotation marks back where the other side kept them.
 
     >>> from cleft.metrics.prm import NEW
     >>> gold = Tree.from_brackets("(S (NP (NNS dogs) (POS ')) (NN tail))")
     >>> predicted = Tree.from_brackets("(S (NP (NNS dogs) ('' ')) (NN tail))")
-    >>> mend(gold, predicted, Rules(NEW))[1].words
+    >>> restore_quotes(gold, predicted, Rules(NEW))[1].words
     ['dogs', "'", 'tail']
     """
     one, two = _sheet(gold, rules), _sheet(predicted, rules)
     deleted = frozenset(rules.parameters.delete)
     for number, mark in enumerate(two.marks):
-        index = mark.index  # as it stands now: putting this very mark back moves it on
+        index = mark.index  # before this mark itself is put back, which moves it
         for other_number, other in enumerate(one.marks):
             if other.index != index or other.tag == mark.tag:
                 continue

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cleft.errors import MetricError
-from cleft.metrics.bracketing import Bracket, Bracketing, Rules, bracketing, mend
+from cleft.metrics.bracketing import Bracket, Bracketing, Rules, bracketing, restore_quotes
 from cleft.metrics.counts import percentage
 from cleft.metrics.prm import COLLINS, Parameters
 from cleft.tree import Tree
@@ -242,14 +242,14 @@ def score_syntax(
 def compared(
     gold: Tree | None, predicted: Tree | None, rules: Rules
 ) -> tuple[Bracketing, Bracketing]:
-    """Both sides as EVALB compares them, quotation marks mended where the setting says so."""
+    """Both sides as EVALB compares them, quotation marks restored if the setting says so."""
     one, two = bracketing(gold, rules), bracketing(predicted, rules)
     if len(one.words) == len(two.words) or not rules.parameters.quotes:
         return one, two
     if gold is None or predicted is None or not two.words:
         return one, two
     length = one.length
-    one, two = mend(gold, predicted, rules)
+    one, two = restore_quotes(gold, predicted, rules)
     one.length = length
     return one, two
 

@@ -73,7 +73,7 @@ NEW = replace(
     delete=("TOP", "S1", "-NONE-", ",", ":", "``", "''", ".", "?", "!"),
     quotes=("``", "''", "POS", "NN", "CD", "VBZ", ":"),
 )
-"""As COLLINS, with the root S1, `?` and `!` deleted, and mistaken quotation marks mended."""
+"""As COLLINS, with the root S1, `?` and `!` deleted, and mistaken quotation marks restored."""
 
 SPMRL = Parameters(
     delete=("TOP", "ROOT", "S1", "-NONE-", "VROOT"),
@@ -161,7 +161,7 @@ def _set(
     lists: dict[str, list[str]],
     pairs: dict[str, list[tuple[str, str]]],
 ) -> str:
-    """Take one line in; return what is wrong with it, or nothing."""
+    """Apply one line; returns the problem with it, or an empty string."""
     if not value:
         return f"{keyword!r} has no value"
     if keyword in NUMBERS or keyword == "LABELED":

@@ -101,8 +101,8 @@ def compare(
             f"{len(one)} sentences of one system, {len(two)} of the other",
             hint="compare predictions for the same gold file",
         )
-    most = int((1 - level) * (samples + 1) + ROUNDING)  # samples that may be rarer than chance
-    if not most:
+    tail = int((1 - level) * (samples + 1) + ROUNDING)  # samples outside the interval
+    if not tail:
         raise UsageError(
             f"{samples} samples are too few to tell anything at level {level}",
             hint=f"take at least {math.ceil(1 / (1 - level) - ROUNDING) - 1}",
@@ -111,9 +111,9 @@ def compare(
     chance = np.abs(
         np.concatenate([_swapped(one, two, s) for s in _swaps(len(one), samples, seed)])
     )
-    # A swap that changes nothing but the rounding is as large as what was observed.
+    # Differences that equal the observed one up to rounding count as equal to it.
     chance[np.abs(chance - abs(observed)) < ROUNDING] = abs(observed)
-    margin = float(np.sort(chance)[-most])
+    margin = float(np.sort(chance)[-tail])
     return Comparison(
         difference=observed,
         interval=Interval(observed - margin, observed + margin),
