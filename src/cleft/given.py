@@ -13,14 +13,13 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from cleft.discourse import DiscourseTree, Edu
+from cleft.discourse import Edu
 from cleft.errors import CleftError, ConstraintError, InputError, UsageError
 from cleft.search import Constraints, Parse
+from cleft.search.assemble import Leaf
 from cleft.sentence import Sentence
 from cleft.span import Span
-from cleft.tasks import DISCOURSE
 from cleft.text import Hyphens, Source, Token, has_spaces, sources_of_text, tokenize
-from cleft.tree import Tree
 
 __all__ = [
     "LONGEST_SENTENCE",
@@ -30,6 +29,7 @@ __all__ = [
     "check_many",
     "finished",
     "given_tokens",
+    "leaf_maker",
 ]
 
 LONGEST_TOKEN = 10_000
@@ -285,29 +285,21 @@ def finished(given: Given, found: Mapping[str, list[Parse] | CleftError]) -> Sen
         if isinstance(result, CleftError):
             # A batch has its own numbers: the sentence's is the caller's.
             error = error or type(result)(result.problem, where=given.where, hint=result.hint)
-        elif task == DISCOURSE.name and given.located:
-            parses[task] = tuple(_located(parse, given.result) for parse in result)
         else:
             parses[task] = tuple(result)
-    syntax = parses["syntax"][0].tree if "syntax" in parses else None
-    discourse = parses["discourse"][0].tree if "discourse" in parses else None
-    assert syntax is None or isinstance(syntax, Tree)
-    assert discourse is None or isinstance(discourse, DiscourseTree)
-    return replace(given.result, syntax=syntax, discourse=discourse, error=error, parses=parses)
+    trees = {task: found[0].tree for task, found in parses.items()}
+    return replace(given.result, trees=trees, error=error, parses=parses)
 
 
 _SPACE = re.compile(r"\s+")
 
 
-def _located(parse: Parse, sentence: Sentence) -> Parse:
-    """A discourse parse whose EDUs have their source as text, and its offsets."""
-    assert isinstance(parse.tree, DiscourseTree)
-    edus = [_placed(edu.span, sentence) for edu in parse.tree.edus]
-    tree = DISCOURSE.build(parse.derivation, sentence.words, edus, evidence=parse.evidence)
-    return replace(parse, tree=tree)
+def leaf_maker(given: Given) -> Leaf | None:
+    """What makes EDUs that have their source as text, and its offsets, where these are known."""
+    return partial(_placed, given.result) if given.located else None
 
 
-def _placed(span: Span, sentence: Sentence) -> Edu:
+def _placed(sentence: Sentence, span: Span) -> Edu:
     start = sentence.tokens[span.left].start
     end = sentence.tokens[span.right - 1].end
     source = sentence.text[start - sentence.start : end - sentence.start]

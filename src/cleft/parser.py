@@ -29,6 +29,7 @@ from cleft.given import (
     check_many,
     finished,
     given_tokens,
+    leaf_maker,
 )
 from cleft.models import DEFAULT, model_path
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
@@ -311,6 +312,7 @@ class Parser:
                 options,
                 constraints=bound if any(bound) else None,
                 tags=[each.tags for each in given],
+                leaves=[leaf_maker(each) for each in given],
                 encoded=encoded,
             )
             for row, result in zip(found, parses, strict=True):

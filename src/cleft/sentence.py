@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError
+from cleft.tasks import task_names
 from cleft.text import Token
 from cleft.tree import Tree
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Sentence"]
 
-OURS = frozenset({"text", "start", "offsets", "n_best", "syntax", "discourse", "error"})
+OURS = frozenset({"text", "start", "offsets", "n_best", "error", *task_names()})
 """Keys of a line that are about this parse: what came along under them is of another one."""
 
 
@@ -27,10 +28,10 @@ class Sentence:
 
     `text` is its source, which stands from `start` to `end` in the input; the
     tokens' offsets count from the beginning of the input too. `source` is the
-    number of that input, from 0. `parses` holds the trees of each task, best
-    first, with their derivations; `syntax` and `discourse` are the best of
-    them. `error` is there where the sentence could not be parsed; the rest is
-    then as far as it got. `fields` is whatever else came along with it.
+    number of that input, from 0. `trees` has the best tree of each task, and
+    `parses` all of them, best first, with their derivations. `error` is there
+    where the sentence could not be parsed; the rest is then as far as it got.
+    `fields` is whatever else came along with it.
 
     >>> sentence = Sentence(text="So what?", start=10, tokens=(Token("So", 10, 12),))
     >>> sentence.end, sentence.words, sentence.edus
@@ -39,13 +40,24 @@ class Sentence:
 
     text: str
     tokens: tuple[Token, ...] = ()
-    syntax: Tree | None = None
-    discourse: DiscourseTree | None = None
+    trees: Mapping[str, Tree | DiscourseTree] = field(default_factory=dict)
     error: CleftError | None = None
     parses: Mapping[str, tuple[Parse, ...]] = field(default_factory=dict)
     start: int = 0
     source: int = 0
     fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def syntax(self) -> Tree | None:
+        """The best syntactic tree."""
+        tree = self.trees.get("syntax")
+        return tree if isinstance(tree, Tree) else None
+
+    @property
+    def discourse(self) -> DiscourseTree | None:
+        """The best discourse tree."""
+        tree = self.trees.get("discourse")
+        return tree if isinstance(tree, DiscourseTree) else None
 
     @property
     def end(self) -> int:
@@ -114,32 +126,26 @@ class Sentence:
         return format_record(
             Record(
                 tokens=self.words,
-                syntax=self.syntax,
-                discourse=self.discourse,
+                trees=self.trees,
                 error=str(self.error) if self.error is not None else None,
                 fields={**fields, **{k: v for k, v in self.fields.items() if k not in OURS}},
             )
         )
 
     def _n_best(self) -> dict[str, list[Any]]:
-        """All trees of each task, each as `syntax` and `discourse` have the best."""
-        from cleft.formats.jsonl import discourse_data, syntax_data
+        """All trees of each task, each as the line has the best."""
+        from cleft.formats.jsonl import tree_data
 
         return {
-            task: [
-                syntax_data(parse.tree)
-                if isinstance(parse.tree, Tree)
-                else discourse_data(parse.tree, self.words)
-                for parse in parses
-            ]
+            task: [tree_data(parse.tree, self.words) for parse in parses]
             for task, parses in self.parses.items()
         }
 
     def _repr_html_(self) -> str:
-        """Both trees for a notebook, or the error."""
+        """All trees for a notebook, or the error."""
         from cleft.draw.html_output import fragment
 
-        trees = [fragment(tree) for tree in (self.syntax, self.discourse) if tree is not None]
+        trees = [fragment(tree) for tree in self.trees.values()]
         if self.error is not None:
             trees.append(f"<p>{escape(str(self.error))}</p>")
         return "\n".join(trees) or f"<p>{escape(self.text)}</p>"

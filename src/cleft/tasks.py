@@ -284,11 +284,13 @@ def _build_discourse(
     words: Sequence[str],
     edus: Sequence[Edu] | None = None,
     *,
+    leaf: Callable[[Span], Edu] | None = None,
     evidence: Mapping[Span, Evidence] | None = None,
 ) -> DiscourseTree:
     """The binary tree that the decisions make.
 
-    An EDU's text is its words joined by spaces, unless the EDUs are given.
+    An EDU's text is its words joined by spaces, unless the EDUs are given, or `leaf` makes
+    them of their spans.
     `evidence` is what a model thought of the tree's spans.
     """
     rows = _walk(derivation.length, derivation.splits, stops=True)
@@ -305,7 +307,7 @@ def _build_discourse(
     stack: list[DiscourseTree] = []
     for span, split in reversed(rows):
         if split is None:
-            edu = known.get(span) or Edu(" ".join(words[span.left : span.right]), span)
+            edu = known.get(span) or (leaf(span) if leaf is not None else _edu(words, span))
             tree = DiscourseTree.leaf(edu)
         else:
             relation, nuclearity = split_relation(labels[split])
@@ -313,6 +315,10 @@ def _build_discourse(
         tree.evidence = thought.get(span)
         stack.append(tree)
     return stack[0]
+
+
+def _edu(words: Sequence[str], span: Span) -> Edu:
+    return Edu(" ".join(words[span.left : span.right]), span)
 
 
 def split_relation(label: str) -> tuple[str, str]:

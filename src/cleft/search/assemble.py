@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import isfinite
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cleft.discourse import Edu
 from cleft.search.constraints import Constraints
 from cleft.search.decode import Candidate, Decoder
 from cleft.search.labels import Labels, choose_labels, runners_up
@@ -18,10 +19,13 @@ from cleft.search.options import SearchOptions
 from cleft.search.results import Parse, Record, Step, TagNotes
 from cleft.search.scorer import Floats, Ints
 from cleft.search.trees import Plan, build_tree, spans_of
-from cleft.span import Split
+from cleft.span import Span, Split
 from cleft.tasks import Task
 
-__all__ = ["NO_TAG", "Batch", "assemble"]
+__all__ = ["NO_TAG", "Batch", "Leaf", "assemble"]
+
+Leaf = Callable[[Span], Edu]
+"""What makes the leaf over a span, such as an EDU with its place in a source text."""
 
 NO_TAG = "X"
 """The part of speech of a word where none is given and the model has no head for them."""
@@ -31,14 +35,15 @@ NO_TAG = "X"
 class Batch:
     """The sentences that can be parsed, by their row in the encoded batch.
 
-    `index` is the place of each in the caller's list; constraints and tags are
-    there for those that have them.
+    `index` is the place of each in the caller's list; constraints, tags and what
+    makes the leaves of a tree are there for those that have them.
     """
 
     words: dict[int, Sequence[str]] = field(default_factory=dict)
     index: dict[int, int] = field(default_factory=dict)
     constraints: dict[int, Constraints] = field(default_factory=dict)
     tags: dict[int, Sequence[str]] = field(default_factory=dict)
+    leaves: dict[int, Leaf] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +136,12 @@ def _build(
         return []
     if task.labels == "splits":
         return [
-            task.build(record.derivation, batch.words[candidate.sentence], evidence=record.evidence)
+            task.build(
+                record.derivation,
+                batch.words[candidate.sentence],
+                leaf=batch.leaves.get(candidate.sentence),
+                evidence=record.evidence,
+            )
             for candidate, record in zip(candidates, records, strict=True)
         ]
     lengths = [record.length for record in records]

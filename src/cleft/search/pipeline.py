@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cleft.errors import CleftError, InputError, ModelError, UsageError
-from cleft.search.assemble import Batch, assemble
+from cleft.search.assemble import Batch, Leaf, assemble
 from cleft.search.constraints import Constraints, Masks
 from cleft.search.decode import Candidate, Decoder, Marks, Statistics
 from cleft.search.options import SearchOptions
@@ -33,6 +33,7 @@ def search(
     *,
     constraints: Sequence[Constraints | None] | None = None,
     tags: Sequence[Sequence[str] | None] | None = None,
+    leaves: Sequence[Leaf | None] | None = None,
     encoded: Encoded | None = None,
     statistics: Statistics | None = None,
 ) -> list[list[Parse] | CleftError]:
@@ -40,7 +41,8 @@ def search(
 
     `encoded` is the scorer's encoding of all sentences that have tokens, for a
     caller that wants several tasks of one encoding. Tags are the caller's, else
-    the model's, else `X`. `statistics` are added to.
+    the model's, else `X`. `leaves` make the leaves of trees whose splits carry the labels.
+    `statistics` are added to.
     """
     options = options or SearchOptions()
     batch, results = _check(
@@ -49,6 +51,9 @@ def search(
         _fill(tags, sentences, "lists of tags"),
         stops=task.stops,
     )
+    if leaves is not None:
+        kept = ((row, leaves[index]) for row, index in batch.index.items())
+        batch.leaves = {row: leaf for row, leaf in kept if leaf is not None}
     if batch.index:
         full = [sentence for sentence in sentences if sentence]
         encoded = scorer.encode(full) if encoded is None else encoded

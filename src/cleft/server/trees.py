@@ -172,8 +172,12 @@ def tree_formats(
 
 def _alone(tree: Tree | DiscourseTree, sentence: Sentence) -> Sentence:
     """The sentence with this tree and no other."""
-    syntax, discourse = (tree, None) if isinstance(tree, Tree) else (None, tree)
-    return replace(sentence, syntax=syntax, discourse=discourse, parses={})
+    task = next(name for name, found in sentence.parses.items() if _holds(found, tree))
+    return replace(sentence, trees={task: tree}, parses={})
+
+
+def _holds(parses: Sequence[Parse], tree: Tree | DiscourseTree) -> bool:
+    return any(parse.tree is tree for parse in parses)
 
 
 def text_formats(sentences: Sequence[Sentence], options: ParseOptions) -> responses.Formats:
