@@ -91,9 +91,10 @@ def test_hostile_labels_and_errors_are_inert(actor: Actor) -> None:
             return [poison(one) for one in value]
         return evil if isinstance(value, str) and value not in ("NS", "SN", "NN") else value
 
-    answer = actor.answer(trace=True)
+    answer = {**actor.answer(trace=True), "warnings": [evil]}
     actor.page.route("**/v1/parse", lambda route: route.fulfill(json=poison(answer)))
     actor.type(TEXT)
+    expect(actor.page.locator("#warnings")).to_contain_text("<img")
     look_everywhere(actor)
     assert_inert(actor.page)
     actor.page.route(

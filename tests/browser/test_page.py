@@ -21,7 +21,7 @@ from cleft.formats.jsonl import parse_record
 from cleft.server.settings import Settings
 from tests.browser.acting import TEXT, TEXTS, Actor
 from tests.runtime.models import model
-from tests.server.running import Running, in_thread
+from tests.server.running import ENGLISH, GERMAN, Running, in_thread
 
 
 def test_typing_shows_both_trees_with_few_requests(actor: Actor) -> None:
@@ -362,6 +362,53 @@ def test_model_and_beam_can_be_switched(actor: Actor) -> None:
     actor.wait()
     expect(actor.page.locator("#syntax .pills")).to_have_count(0)
     actor.draws(actor.trees("syntax", model="words", beam=1, n_best=1)[0])
+
+
+def test_a_text_in_another_language_has_a_note_until_it_is_in_the_models(page: Page) -> None:
+    with in_thread(None, "chars", "words") as running:
+        running.declare("en")
+        page.goto(running.url)
+        actor, note = Actor(page, running), page.locator("#warnings[role=status] p")
+        actor.type(GERMAN)
+        expect(note).to_have_text(
+            "The text looks like German, but the model was trained on English: "
+            "its trees make no sense."
+        )
+        above, below = note.bounding_box(), page.locator("#syntax").bounding_box()
+        assert above
+        assert below
+        assert above["y"] + above["height"] <= below["y"]
+        actor.type(ENGLISH)
+        expect(note).to_have_count(0)
+        actor.type(GERMAN)
+        expect(note).to_be_visible()
+        page.locator("#model").select_option("words")  # it names no language
+        actor.wait()
+        expect(note).to_have_count(0)
+        page.locator("#model").select_option("chars")
+        actor.wait()
+        expect(note).to_be_visible()
+        page.fill("#text", "")
+        actor.settle()
+        expect(note).to_have_count(0)
+
+
+def test_a_note_that_stays_is_told_once(page: Page) -> None:
+    """A live region is read out whenever it changes: not at each letter, then."""
+    with in_thread(None, "chars") as running:
+        running.declare("en")
+        page.goto(running.url)
+        actor = Actor(page, running)
+        actor.type(GERMAN)
+        page.evaluate(
+            "window.changes = 0; new MutationObserver(() => window.changes++)"
+            ".observe(document.getElementById('warnings'), {childList: true, subtree: true})"
+        )
+        actor.type(f"{GERMAN} {GERMAN}")
+        actor.reads("Der")
+        assert page.evaluate("window.changes") == 0
+        actor.type(ENGLISH)
+        assert page.evaluate("window.changes") == 1
 
 
 def test_sentences_can_be_stepped_through(actor: Actor) -> None:

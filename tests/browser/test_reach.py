@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from cleft.draw.theme import DARK, LIGHT
 from tests.browser.acting import TEXT, TEXTS, Actor
-from tests.server.running import Running
+from tests.draw.test_theme import contrast
+from tests.server.running import GERMAN, Running, in_thread
 
 AXE = Path(__file__).parents[2] / ".venv/axe/package/axe.min.js"
 
@@ -175,3 +176,18 @@ def audit(page: Page, state: str) -> list[str]:
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"]
     ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_note_on_a_text_can_be_read(browser: Browser, scheme: Any) -> None:
+    with in_thread(None, "chars") as running:
+        running.declare("en")
+        context = browser.new_context(color_scheme=scheme, viewport={"width": 320, "height": 640})
+        page = context.new_page()
+        page.goto(running.url)
+        Actor(page, running).type(GERMAN)
+        ink, ground = colour(page, "#warnings p", "color"), colour(page, "#warnings p")
+        assert ground == {"light": LIGHT, "dark": DARK}[scheme]["modifier-tint"]
+        assert contrast(ink, ground) >= 4.5
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        context.close()

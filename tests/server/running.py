@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from cleft.server.settings import Settings
 from tests.runtime.models import model
 
 TEXT = "The old heron waits. Rain fell, so she left."
+ENGLISH = "The dog does not sleep, because it rains in the night and the children still sing."
+GERMAN = "Der Hund schläft nicht, weil es in der Nacht regnet und die Kinder noch singen."
 SENTENCE = ["Rain", "fell", ",", "so", "she", "left", "."]
 
 
@@ -73,6 +75,12 @@ class Running:
 
     def post(self, path: str, body: Any, **headers: str) -> Answer:
         return self.ask("POST", path, body, headers)
+
+    def declare(self, language: str) -> None:
+        """Make the first model say which language it is of."""
+        scorer = self.services[0].parser.scorer
+        about = {**scorer.manifest.about, "language": language}
+        scorer.manifest = replace(scorer.manifest, about=about)
 
     def connect(self) -> socket.socket:
         return socket.create_connection((self.host, self.port), timeout=30)

@@ -1,6 +1,7 @@
 """What the API answers: trees as the library makes them, scores as the command prints them."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,7 +15,7 @@ from cleft.formats.rs3_xml import parse as parse_rs3
 from cleft.server.app import EXAMPLES, STREAMED
 from cleft.server.settings import Settings
 from tests.runtime.models import model
-from tests.server.running import SENTENCE, TEXT, Running, in_thread
+from tests.server.running import ENGLISH, GERMAN, SENTENCE, TEXT, Running, in_thread
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 GOLD = "(S (NP (PRP She)) (VP (VBD waved)) (. .))"
@@ -175,6 +176,43 @@ def test_a_task_that_the_model_has_not_is_refused() -> None:
         answer = server.post("/v1/parse", {"text": TEXT, "task": "discourse"})
         assert (answer.status, answer.json["error"]["where"]) == (422, "body.task")
         assert server.post("/v1/parse", {"text": TEXT}).json["sentences"][0]["discourse"] is None
+
+
+# ---------------------------------------------------------------- warnings
+
+SAID = ["the text looks like German, but the model was trained on English: its trees make no sense"]
+
+
+@pytest.fixture(scope="module")
+def english() -> Iterator[Running]:
+    """A server whose first model is of English, and whose second names no language."""
+    with in_thread(None, "lstm", "words") as running:
+        running.declare("en")
+        yield running
+
+
+@pytest.mark.parametrize("path", ["/v1/parse", "/v1/segment"])
+def test_a_text_in_another_language_has_trees_and_a_warning(english: Running, path: str) -> None:
+    for body in ({"text": GERMAN}, {"tokens": [GERMAN.split()] * 9}):
+        answer = english.post(path, body).json
+        assert answer["warnings"] == SAID
+        assert all(sentence["error"] is None for sentence in answer["sentences"])
+    long = f"{ENGLISH} " * 20
+    assert english.post(path, {"text": long + f"{GERMAN} " * 20}).json["warnings"] == SAID
+    for text in (ENGLISH, long, "Der Hund", ""):
+        assert english.post(path, {"text": text}).json["warnings"] == []
+
+
+@pytest.mark.parametrize("path", ["/v1/parse", "/v1/segment"])
+def test_a_model_that_names_no_language_has_no_warning(english: Running, path: str) -> None:
+    assert english.post(path, {"text": GERMAN, "model": "words"}).json["warnings"] == []
+
+
+def test_each_line_of_a_stream_has_its_own_warnings(english: Running) -> None:
+    body = "\n".join(map(json.dumps, [ENGLISH, GERMAN, 3, GERMAN.split(), ENGLISH])).encode()
+    answer = english.post("/v1/parse", body, **NDJSON)
+    lines = [json.loads(line) for line in answer.body.splitlines()]
+    assert [line.get("warnings") for line in lines] == [[], SAID, None, SAID, []]
 
 
 # ---------------------------------------------------------------- drawings

@@ -22,6 +22,7 @@ from cleft.parser import Parser, load
 from cleft.search import SearchOptions
 from cleft.sentence import Sentence
 from cleft.server.responses import Model, RequestError
+from cleft.text import LanguageWatch
 
 __all__ = ["BatchKey", "Batcher", "PendingRequest", "ServedModel", "load_models"]
 
@@ -193,6 +194,12 @@ class ServedModel:
 
     def _parse(self, given: Sequence[Given], key: BatchKey) -> list[Sentence]:
         return self.parser.parse_given(given, task=key.task, options=key.options)
+
+    def warnings(self, sentences: Iterable[Sentence]) -> list[str]:
+        """The remark that sentences are not in the model's language; none if it names none."""
+        watch = LanguageWatch(str(self.parser.manifest.about.get("language") or ""))
+        remarks = [*(watch.read(sentence.text) for sentence in sentences), watch.end()]
+        return [remark for remark in remarks if remark is not None]
 
     def describe(self) -> Model:
         """The model in the answer to /v1/models."""

@@ -130,6 +130,10 @@ Count = Annotated[int, Meta(ge=0)]
 Pair = tuple[Count, Count]
 Probability = Annotated[float, Meta(ge=0, le=1.000001)]
 Places = Annotated[list[Pair], Meta(description="first and last character of each")]
+Warnings = Annotated[
+    list[str],
+    Meta(description="what to tell the reader: that the text is not in the model's language"),
+]
 
 
 class Evidence(Answer, kw_only=True):
@@ -248,6 +252,7 @@ class ParseAnswer(Answer, kw_only=True):
 
     model: str
     task: str
+    warnings: Warnings
     sentences: list[Sentence]
     formats: Formats | UnsetType = UNSET
 
@@ -268,6 +273,7 @@ class SegmentAnswer(Answer, kw_only=True):
     """The answer to /v1/segment."""
 
     model: str
+    warnings: Warnings
     sentences: list[SegmentedSentence]
 
 

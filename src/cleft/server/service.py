@@ -95,7 +95,8 @@ class Service:
         """The answer to a body of /v1/segment."""
         request = segment_request(await self.run(len(body), decode, body), self.names)
         sentences = await self.sentences(request, counts, where="body.model")
-        return await self.run(response_size(request, sentences), _segmented, request, sentences)
+        model = self.models[str(request.model)]
+        return await self.run(response_size(request, sentences), _segmented, model, sentences)
 
     async def evaluate(self, body: bytes, counts: Counts) -> bytes:
         """The answer to a body of /v1/evaluate."""
@@ -150,6 +151,7 @@ class Service:
         fields: dict[str, Any] = {
             "model": request.model,
             "task": request.task,
+            "warnings": self.models[str(request.model)].warnings(sentences),
             "sentences": [parsed_sentence(each, request) for each in sentences],
             "formats": text_formats(sentences, request) if request.formats else UNSET,
         }
@@ -182,9 +184,10 @@ def response_size(request: ParseRequest, sentences: Sequence[Sentence]) -> int:
     )
 
 
-def _segmented(request: ParseRequest, sentences: Sequence[Sentence]) -> bytes:
+def _segmented(model: ServedModel, sentences: Sequence[Sentence]) -> bytes:
     found = [segmented_sentence(sentence) for sentence in sentences]
-    return encode(SegmentAnswer(model=str(request.model), sentences=found))
+    warnings = model.warnings(sentences)
+    return encode(SegmentAnswer(model=model.name, warnings=warnings, sentences=found))
 
 
 # ---------------------------------------------------------------- sentences of a request

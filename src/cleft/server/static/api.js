@@ -45,7 +45,7 @@
  * @property {DrawnLine[]} lines
  */
 
-/** @typedef {{model: string, sentences: Sentence[], formats?: Record<string, string>}} Answer */
+/** @typedef {{model: string, warnings: string[], sentences: Sentence[], formats?: Record<string, string>}} Answer */
 /** @typedef {{name: string, tasks: string[], language: string | null}} Model */
 /** @typedef {{default: string, models: Model[], limits: Record<string, number>}} Models */
 

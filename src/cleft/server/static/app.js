@@ -115,10 +115,10 @@ async function run() {
   const start = performance.now();
   try {
     const asked = request();
-    if (!text.trim()) return show([], "", asked);
+    if (!text.trim()) return show({ sentences: [], warnings: [] }, "", asked);
     const answer = await parse({ ...asked, alternatives: ALTERNATIVES }, mine.signal);
     if (mine !== asking) return;
-    show(answer.sentences, told(answer.sentences, performance.now() - start), asked);
+    show(answer, told(answer.sentences, performance.now() - start), asked);
   } catch (error) {
     if (mine === asking) fail(error);
   } finally {
@@ -139,16 +139,25 @@ function settle() {
 }
 
 /**
- * @param {import("./trees.js").Sentence[]} found
+ * @param {Pick<import("./api.js").Answer, "sentences" | "warnings">} answer
  * @param {string} message
- * @param {import("./api.js").Request} asked  what they answer: the field may hold more by now
+ * @param {import("./api.js").Request} asked  what it answers: the field may hold more by now
  */
-function show(found, message, asked) {
+function show({ sentences: found, warnings }, message, asked) {
   problems.clear();
   const at = Math.max(0, Math.min(wanted || store.state.at, found.length - 1));
   wanted = 0;
-  store.update({ sentences: found, asked, at, picks: { syntax: 0, discourse: 0 } });
+  store.update({ sentences: found, warnings, asked, at, picks: { syntax: 0, discourse: 0 } });
   say(message);
+}
+
+/** What the server says of the text as a whole; what stands there already is not told again. */
+function warn() {
+  const lines = store.state.warnings.map((line) => visible(asSentence(line)));
+  const root = byId("warnings");
+  const shown = [...root.children].map((line) => line.textContent);
+  if (lines.join("\n") === shown.join("\n")) return;
+  root.replaceChildren(...lines.map((line) => element("p", {}, line)));
 }
 
 /**
@@ -263,6 +272,7 @@ function example(text) {
 
 store.listen((changed) => {
   if (changed.has("sentences")) sentences.show();
+  if (changed.has("warnings")) warn();
   if (changed.has("sentences") || changed.has("at")) {
     for (const pane of panes) pane.show();
     const { error } = store.sentence ?? {};

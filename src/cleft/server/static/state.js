@@ -10,6 +10,7 @@
  * @property {number} beam
  * @property {number} trees  how many of each are asked for
  * @property {Sentence[]} sentences
+ * @property {string[]} warnings  what the server says of the text as a whole
  * @property {import("./api.js").Request} asked  the request that the sentences answer
  * @property {number} at  the sentence that is shown
  * @property {Record<Task, number>} picks  the tree that is shown, of the n best
@@ -23,6 +24,7 @@ const FIRST = {
   beam: 8,
   trees: 5,
   sentences: [],
+  warnings: [],
   asked: {},
   at: 0,
   picks: { syntax: 0, discourse: 0 },
