@@ -88,11 +88,14 @@ class Running:
 
 @contextmanager
 def in_thread(
-    settings: Settings | None = None, *kinds: str, protocol: type[Protocol] = Protocol
+    settings: Settings | None = None, *kinds: str | Path, protocol: type[Protocol] = Protocol
 ) -> Iterator[Running]:
     """A server in this process, so that a test can look at its parts."""
     settings = settings or Settings()
-    models = load_models([model(kind) for kind in kinds or ("lstm",)], capacity=settings.queue)
+    models = load_models(
+        [kind if isinstance(kind, Path) else model(kind) for kind in kinds or ("lstm",)],
+        capacity=settings.queue,
+    )
     listener = bind("127.0.0.1", 0)
     server = make_server(models, settings, protocol)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

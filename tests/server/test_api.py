@@ -375,7 +375,7 @@ WRONG = [
     ({"text": "a", "alternatives": "2"}, "body.alternatives"),
     ({"text": "a", "trace": 1}, "body.trace"),
     ({"text": "a", "task": "poetry"}, "body.task"),
-    ({"text": "a", "task": "\ud800"}, "body"),
+    ({"text": "a", "task": "\ud800"}, "body.task"),
     ({"text": "a", "model": ["lstm"]}, "body.model"),
     ({"text": "a", "formats": "svg"}, "body.formats"),
     ({"text": "a", "formats": ["pdf"]}, "body.formats[0]"),

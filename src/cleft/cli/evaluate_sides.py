@@ -125,12 +125,13 @@ class Model:
         results = self._parser.stream(sources, task=task, beam=self.beam, jobs=self.jobs)
         trees: list[Tree | DiscourseTree | None] = []
         for number, (record, result) in enumerate(zip(gold, results, strict=True), start=1):
-            found = result.syntax if task == "syntax" else result.discourse
+            found = result.trees.get(task)
             if found is None:
                 self._report_failure(number, result)
             elif isinstance(found, Tree):
-                assert record.syntax is not None
-                tags = record.syntax.tags()
+                gold_tree = record.trees[task]
+                assert isinstance(gold_tree, Tree)
+                tags = gold_tree.tags()
                 self._count_tags(tags, found.tags())
                 found = with_tags(found, tags)
             trees.append(found)

@@ -306,6 +306,9 @@ def _schemas(models: list[str]) -> dict[str, Any]:
     _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     for name in ("ParseRequest", "SegmentRequest", "ParseOptions"):
         schemas[name]["properties"]["model"] |= {"enum": models, "default": models[0]}
+    for kind in (requests.ParseRequest, requests.ParseOptions, requests.EvaluateRequest):
+        task = schemas[kind.__name__]["properties"]["task"]
+        task["enum"] = list(requests.task_choices(kind))
     for name in ("ParseRequest", "SegmentRequest"):
         schemas[name]["oneOf"] = [{"required": ["text"]}, {"required": ["tokens"]}]
     schemas["DrawRequest"]["oneOf"] = [{"required": ["syntax"]}, {"required": ["discourse"]}]

@@ -20,6 +20,7 @@ from cleft.formats.jsonl import Relations
 from cleft.metrics.parseval import DiscourseMetric
 from cleft.search import SearchOptions
 from cleft.server.responses import RequestError
+from cleft.tasks import DISCOURSE, task_names
 
 __all__ = [
     "ALTERNATIVES",
@@ -41,6 +42,7 @@ __all__ = [
     "parse_request",
     "segment_request",
     "stream_request",
+    "task_choices",
     "too_large",
     "whole_body",
 ]
@@ -67,7 +69,7 @@ Trees = Annotated[
 class ParseOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The options of /v1/parse: keys of its body, or of the query of a stream."""
 
-    task: Literal["both", "syntax", "discourse"] = "both"
+    task: Annotated[str, Meta(description="which trees, or both")] = "both"
     beam: Beam = 1
     n_best: Annotated[int, Meta(ge=1, le=N_BEST, description="trees of each sentence")] = 1
     alternatives: Annotated[
@@ -123,7 +125,7 @@ class EvaluateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     gold: Trees
     predicted: Trees
     format: Literal["brackets", "jsonl", "rs3"] | UnsetType = UNSET
-    task: Literal["syntax", "discourse"] | UnsetType = UNSET
+    task: Annotated[str, Meta(description="what to score")] | UnsetType = UNSET
     prm: Literal["collins", "new", "spmrl"] | UnsetType = UNSET
     clean: Literal["ptb", "spmrl", "keyaki", "none"] | UnsetType = UNSET
     metric: DiscourseMetric | UnsetType = UNSET
@@ -173,6 +175,7 @@ def check(value: Any, kind: type[AnyStruct], where: str = BODY) -> AnyStruct:
         found = type(value).__name__
         raise RequestError(422, f"expected an object, found {found}", where=where, hint="use {…}")
     _check_keys(value, kind, where)
+    _check_task(value.get("task"), kind, where)
     # JSON has one kind of number: 2.0 is 2.
     table = {
         key: int(one) if isinstance(one, float) and one.is_integer() else one
@@ -186,6 +189,19 @@ def check(value: Any, kind: type[AnyStruct], where: str = BODY) -> AnyStruct:
         raise RequestError(
             422, "a name holds half a surrogate pair", where=where, hint="send Unicode characters"
         ) from error
+
+
+def _check_task(task: Any, kind: type[Struct], where: str) -> None:
+    """Tasks are checked here and not by a type, since any may be registered."""
+    known = task_choices(kind)
+    if task is not None and "task" in kind.__struct_fields__ and task not in known:
+        problem = f"expected one of {', '.join(known)}, found {_shown(task)}"
+        raise RequestError(422, problem, where=f"{where}.task")
+
+
+def task_choices(kind: type[Struct]) -> tuple[str, ...]:
+    """The tasks that a request may name; to parse is to ask for one, or for all that there are."""
+    return task_names() if kind is EvaluateRequest else ("both", *task_names())
 
 
 def _check_keys(table: dict[str, Any], kind: type[Struct], where: str) -> None:
@@ -283,7 +299,7 @@ def segment_request(value: Any, models: Sequence[str]) -> ParseRequest:
         tokens=request.tokens,
         beam=request.beam,
         model=_model(request.model, models, BODY),
-        task="discourse",
+        task=DISCOURSE.name,
     )
 
 

@@ -233,6 +233,10 @@ class Sentence(Answer, kw_only=True):
     tokens: list[TaggedToken]
     syntax: SyntaxTree | None
     discourse: DiscourseTree | None
+    trees: Annotated[
+        dict[str, Any] | UnsetType,
+        Meta(description="trees of other tasks, in either form, where a model has such"),
+    ] = UNSET
     error: Error | None
 
 
@@ -280,7 +284,7 @@ class SegmentAnswer(Answer, kw_only=True):
 class EvaluateAnswer(Struct):
     """The answer to /v1/evaluate: the scores, as `cleft evaluate --json` prints them."""
 
-    task: Literal["syntax", "discourse"]
+    task: str
 
 
 class DrawnText(Answer, kw_only=True):

@@ -29,6 +29,7 @@ from cleft.server.requests import BODY, DrawRequest, ParseOptions, check
 from cleft.server.responses import RequestError
 from cleft.server.settings import Settings
 from cleft.span import Span, Split
+from cleft.tasks import DISCOURSE, SYNTAX
 from cleft.tree import Tree
 
 __all__ = ["drawing", "parsed_sentence", "segmented_sentence", "text_formats"]
@@ -44,9 +45,10 @@ def parsed_sentence(sentence: Sentence, options: ParseOptions) -> responses.Sent
     """A sentence of the answer to /v1/parse."""
     tags = sentence.syntax.tags() if sentence.syntax is not None else [None] * len(sentence.tokens)
     trees = {
-        task: [_tree(parse, sentence, options) for parse in sentence.parses.get(task, ())]
-        for task in ("syntax", "discourse")
+        task: _best([_tree(parse, sentence, options) for parse in parses])
+        for task, parses in sentence.parses.items()
     }
+    syntax, discourse = (trees.pop(task.name, None) for task in (SYNTAX, DISCOURSE))
     return responses.Sentence(
         text=sentence.text,
         start=sentence.start,
@@ -55,8 +57,9 @@ def parsed_sentence(sentence: Sentence, options: ParseOptions) -> responses.Sent
             responses.TaggedToken(text=token.text, start=token.start, end=token.end, tag=tag)
             for token, tag in zip(sentence.tokens, tags, strict=True)
         ],
-        syntax=_best(trees["syntax"]),
-        discourse=_best(trees["discourse"]),
+        syntax=syntax,
+        discourse=discourse,
+        trees=trees or UNSET,
         error=_error(sentence),
     )
 
@@ -88,9 +91,7 @@ def _error(sentence: Sentence) -> responses.Error | None:
 
 
 def _best(trees: list[Any]) -> Any:
-    """The best tree, which holds the others of the n-best list; None where there is none."""
-    if not trees:
-        return None
+    """The best tree, which holds the others of the n-best list."""
     best, *others = trees
     best.others = others
     return best
