@@ -1,4 +1,4 @@
-"""What becomes of one sentence: its tokens and their places, its trees or its error."""
+"""`Sentence`, the result of parsing: tokens with offsets, and trees or an error."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["Sentence"]
 
 OURS = frozenset({"text", "start", "offsets", "n_best", "syntax", "discourse", "error"})
-"""Keys of a line that are about this parse: what came along under them is of another one."""
+"""Keys that this parse writes; `fields` of an input line with such keys are not copied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sentence:
-    """What became of one sentence.
+    """The result of parsing one sentence.
 
-    `text` is its source, which stands from `start` to `end` in the input; the
-    tokens' offsets count from the beginning of the input too. `source` is the
-    number of that input, from 0. `parses` holds the trees of each task, best
-    first, with their derivations; `syntax` and `discourse` are the best of
-    them. `error` is there where the sentence could not be parsed; the rest is
-    then as far as it got. `fields` is whatever else came along with it.
+    `text` is its source, from `start` to `end` in the input; the tokens' offsets
+    also count from the beginning of the input. `source` is the number of that
+    input, from 0. `parses` has the trees of each task, best first, with their
+    derivations; `syntax` and `discourse` are the best ones. `error` is set if a
+    tree is missing; what could be computed is there nevertheless. `fields` has
+    the further fields of the input line that the sentence was read from.
 
     >>> sentence = Sentence(text="So what?", start=10, tokens=(Token("So", 10, 12),))
     >>> sentence.end, sentence.words, sentence.edus
