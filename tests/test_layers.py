@@ -7,6 +7,7 @@ used, as when `Tree.brackets()` asks for its writer.
 """
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -161,6 +162,18 @@ def test_no_exception_is_out_of_date() -> None:
 
 def test_every_room_is_there() -> None:
     assert [name for names in ROOMS for name in names if name not in MODULES] == []
+
+
+def test_the_page_on_architecture_has_the_same_rooms() -> None:
+    page = (SOURCE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [row.split("|")[1] for row in re.findall(r"^\| `.*$", page, re.M)]
+    found = [
+        {name.strip("/").replace("/", ".") for name in re.findall(r"`(.*?)`", row)} for row in rows
+    ]
+    doors = ("cleft", "cleft.__main__")
+    assert found == [
+        {name.removeprefix("cleft.") for name in names if name not in doors} for names in ROOMS
+    ]
 
 
 def test_no_module_is_loaded_by_one_that_it_loads() -> None:
