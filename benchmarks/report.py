@@ -130,6 +130,42 @@ def speed_table(speed: Results) -> str:
     return table(head, rows) + "\n" + machine_line(speed)
 
 
+BUILT_IN = ("en", "en-fast")
+
+
+def front_table(speed: Results) -> str:
+    """The front page: how good and how fast the built-in models are, beside SuPar."""
+    scores, batched = part(speed, "accuracy"), part(speed, "batched")
+    start = part(speed, "start")
+    beams = [*(f"{name}, beam 20" for name in BUILT_IN), "supar"]
+    greedy = [*BUILT_IN, "supar"]
+    rows = [
+        ["newswire, F1", *(_hundredths(scores.get(name, {}).get("f1")) for name in beams)],
+        ["biomedical abstracts, F1", *_of_cards("genia test", 3), None],
+        ["discourse, Span / Nuclearity / Relation", *_of_cards("end to end, all", 3), None],
+        *(
+            [f"sentences a second, {how}", *(_rate(batched, name) for name in parsers)]
+            for how, parsers in (("greedy", greedy), ("beam 20", [*beams[:-1], ""]))
+        ),
+        ["start to first tree, s", *(number(start.get(n, {}).get("seconds")) for n in greedy)],
+    ]
+    return table(["", *(f"`{name}`" for name in BUILT_IN), TITLES["supar"]], rows)
+
+
+def _rate(batched: Results, name: str) -> str | None:
+    return number(batched.get(name, {}).get("sentences_per_second"))
+
+
+def _of_cards(row: str, column: int) -> list[str]:
+    """A cell of the scores in each card, without the segmentation of discourse."""
+    found = []
+    for name in BUILT_IN:
+        card = (ROOT / "docs" / "cards" / f"{name}.md").read_text(encoding="utf-8")
+        (line,) = re.findall(rf"^\| {row}.*$", card, re.M)
+        found.append(" / ".join(line.split(" | ")[column].rstrip(" |").split(" / ")[-3:]))
+    return found
+
+
 def _hundredths(value: float | None) -> str | None:
     return None if value is None else f"{value:.2f}"
 
@@ -310,6 +346,7 @@ def sizes_table(found: Results) -> str:
 
 
 TABLES: dict[str, tuple[str, Callable[[Results], str]]] = {
+    "front": ("speed", front_table),
     "speed": ("speed", speed_table),
     "settings": ("speed", settings_table),
     "start": ("speed", start_table),

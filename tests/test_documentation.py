@@ -15,7 +15,7 @@ import pytest
 from cleft.cli import COMMANDS, build_parser, main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 COMMAND = re.compile(r"^(?:\$ )?(cleft [a-z].*?)(?:\s{2,}#.*|\s+#\s.*)?$", re.M)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SHELLS = ("", "console", "sh", "bash")
@@ -241,6 +241,12 @@ def test_the_python_of_a_page_runs(page: Path, made: Path) -> None:
     for block in PYTHON.findall(page.read_text(encoding="utf-8")):
         if ">>>" not in block:
             exec(compile(block, page.name, "exec"), space)
+
+
+def test_the_front_page_is_short_and_begins_with_the_installation() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 600
+    assert any("pip install" in line for line in text.splitlines()[:25])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,8 +1,8 @@
-"""Matrices in .npy files, mapped into memory, whoever wrote them.
+"""Matrices in .npy files, mapped into memory; safe for files from strangers.
 
-The header must be the plain one that NumPy writes for numbers, and the file
-exactly as long as it says: nothing is evaluated, and no memory is taken for
-numbers that the file does not have.
+The header must be the plain one that NumPy writes for a matrix of numbers, and
+the file exactly as long as the header says. So nothing in it is evaluated, and
+a wrong header cannot make us allocate memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 __all__ = ["map_matrix"]
 
 LONGEST = 1 << 12
-"""The most bytes of a header: that of a matrix has some 100."""
+"""The most bytes of a header; that of a matrix has about 100."""
 
 START = re.compile(rb"\x93NUMPY(?:\x01\x00(..)|\x02\x00(....))", re.DOTALL)
 HEADER = re.compile(
@@ -29,7 +29,7 @@ HEADER = re.compile(
 
 
 def map_matrix(path: str | Path) -> npt.NDArray[Any]:
-    """The matrix of numbers in a .npy file; a ValueError says why it is none.
+    """The matrix of numbers in a .npy file; a ValueError says why the file is refused.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -52,6 +52,6 @@ def map_matrix(path: str | Path) -> npt.NDArray[Any]:
         if size != expected:
             raise ValueError(f"{size} bytes, expected {expected} for a matrix {kind} {shape}")
         order: Literal["C", "F"] = "F" if header[2] == b"True" else "C"
-        if not math.prod(shape):  # there is nothing to map
+        if not math.prod(shape):  # an empty matrix cannot be mapped
             return np.zeros(shape, kind)
         return np.memmap(stream, kind, "r", end, shape, order)

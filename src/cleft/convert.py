@@ -1,7 +1,7 @@
 """Conversion of a file of trees to another format of the same task.
 
-What the target cannot hold comes back as a list of messages: nothing is
-dropped in silence.
+`convert` returns a list of messages that says what the target format could not
+hold.
 """
 
 from __future__ import annotations

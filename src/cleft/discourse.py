@@ -3,8 +3,9 @@
 A leaf holds an EDU. A node gives each of its children a nuclearity (`N` or
 `S`) and the relation that ties it to its parent; the nucleus of a mononuclear
 relation carries the name `span`, the nuclei of a multinuclear one all carry
-the relation. Nodes may be n-ary, as annotation tools write them. Everything
-walks with an explicit stack.
+the relation. Nodes may be n-ary, as annotation tools write them. Methods
+return new trees; only `evidence` of a node is set in place. Every traversal has
+an explicit stack.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cleft.span import Span
 __all__ = ["SPAN", "DiscourseSplit", "DiscourseTree", "Edu"]
 
 SPAN = "span"
-"""What the nucleus of a mononuclear relation carries in place of a relation."""
+"""The relation of the nucleus of a mononuclear relation."""
 
 
 class Edu(NamedTuple):
@@ -148,7 +149,7 @@ class DiscourseTree(ScoredNode):
 
     @property
     def probability(self) -> float | None:
-        """The probability of this node's split, where a model gave one."""
+        """The probability of this node's split, if it was parsed."""
         return self.evidence.split if self.evidence else None
 
     @property
@@ -222,9 +223,8 @@ class DiscourseTree(ScoredNode):
         """The tree with binary nodes only.
 
         Nuclei of one relation branch to the right and repeat it. Satellites
-        come off first: those before the nuclei from the left, then those
-        after them from the right, so that the nearer a satellite stands, the
-        more tightly it is bound.
+        attach above them, the nearest lowest: first those after the nuclei,
+        then those before them. One between two nuclei attaches to the first.
         """
         stack: list[DiscourseTree] = []
         for node in reversed(self.preorder()):
@@ -259,7 +259,7 @@ class DiscourseTree(ScoredNode):
         return stack[0]
 
     def moved(self, offset: int, characters: int = 0) -> DiscourseTree:
-        """The same tree with its tokens, and the characters of its EDUs, counted from elsewhere.
+        """The same tree with an offset added to its tokens, and to the characters of its EDUs.
 
         >>> DiscourseTree.leaf(Edu("so", Span(7, 8))).moved(-7).span
         Span(left=0, right=1)

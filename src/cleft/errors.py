@@ -1,8 +1,8 @@
-"""The one tree of exceptions that cleft raises, and its one warning.
+"""All exceptions that cleft raises, below `CleftError`, and its one warning.
 
 Every message says where the fault is, what was expected, what was found, and
-what to do about it. Callers that want to catch everything cleft can raise
-catch `CleftError`; nothing else escapes the library on bad input.
+what to do about it. Bad input raises a `CleftError` and nothing else, so a
+caller can catch that.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class CleftError(Exception):
         super().__init__(f"{head}{problem}{tail}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Rebuild from the parts: an error may cross to another process."""
+        """Pickle the parts: worker processes send errors to their parent."""
         return _rebuild, (type(self), self.problem, self.where, self.hint)
 
 
@@ -82,7 +82,7 @@ def _rebuild(kind: type[CleftError], problem: str, where: str, hint: str) -> Cle
 
 
 class UsageError(CleftError):
-    """A call or a command line that cannot mean anything."""
+    """A call or a command line with arguments that are wrong or do not go together."""
 
 
 class InputError(CleftError):
@@ -102,7 +102,7 @@ class TreeFormatError(FormatError):
 
 
 class LossError(CleftError):
-    """A conversion that was asked to keep everything and cannot."""
+    """A conversion that must keep everything (`strict`), to a format that cannot."""
 
 
 class TreeShapeError(CleftError):
@@ -114,15 +114,15 @@ class ConstraintError(CleftError):
 
 
 class ModelError(CleftError):
-    """A model that does not answer as a model must."""
+    """A model that is missing or damaged, or whose output cannot be used."""
 
 
 class MetricError(CleftError):
-    """Two sides that cannot be scored against each other."""
+    """Gold and predicted trees that cannot be scored against each other."""
 
 
 class RecipeError(CleftError):
-    """A training recipe with a key or a value that it cannot have."""
+    """A training recipe with an unknown key or an invalid value."""
 
 
 class WorkerError(CleftError):
@@ -137,7 +137,7 @@ class LanguageWarning(UserWarning):
     """
 
 
-# ---------------------------------------------------------------- checks, for our own modules
+# ---------------------------------------------------------------- checks of arguments
 
 
 def check_type(value: object, kind: Any, what: str, hint: str = "") -> None:
@@ -153,7 +153,7 @@ def check_type(value: object, kind: Any, what: str, hint: str = "") -> None:
 
 
 def check_number(name: str, value: object, least: int, hint: str = "") -> int:
-    """An argument that must be a whole number, as an int; NumPy's numbers are such too.
+    """An argument that must be a whole number (NumPy integers included), as an int.
 
     >>> check_number("beam", "5", 1)
     Traceback (most recent call last):
@@ -171,7 +171,7 @@ def check_number(name: str, value: object, least: int, hint: str = "") -> int:
 
 
 def whole(value: object) -> int | None:
-    """A whole number as an int; None for everything else, truth values among it."""
+    """A whole number as an int; None for everything else, including `True` and `False`."""
     if isinstance(value, bool):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a model thought of the nodes of a tree: probabilities and runners-up."""
+"""The probabilities that a model gave the nodes of a tree, and the runners-up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Evidence", "EvidenceTable", "ScoredNode"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a model thought of one node: probabilities and runners-up.
+    """The probabilities that a model gave one node, and the runners-up.
 
     `label` and `split` are the probabilities of the node's own label and of
     the split (or splits) that made its children; `labels` and `splits` are the
@@ -30,7 +30,7 @@ class Evidence:
 
 
 class EvidenceTable(Protocol):
-    """The evidence of all nodes of a tree, kept together until somebody asks for a node's."""
+    """The evidence of all nodes of a tree; that of a node is made when it is first read."""
 
     def of(self, number: int) -> Evidence | None:
         """The evidence of the node with this number."""
@@ -38,7 +38,7 @@ class EvidenceTable(Protocol):
 
 
 class ScoredNode:
-    """A node that a model may have thought of: what the root knows of the whole tree."""
+    """Base of tree nodes: the log-probabilities of the whole tree, read at its root."""
 
     __slots__ = ()
 
@@ -46,10 +46,10 @@ class ScoredNode:
 
     @property
     def log_prob(self) -> float | None:
-        """The log-probability of the whole tree, at a root that a model made."""
+        """The log-probability of the whole tree; only the root of a parsed tree has it."""
         return self.evidence.log_prob if self.evidence else None
 
     @property
     def split_log_prob(self) -> float | None:
-        """The log-probability of the tree's splits alone, at a root that a model made."""
+        """The log-probability of the tree's splits alone; only the root of a parsed tree has it."""
         return self.evidence.split_log_prob if self.evidence else None

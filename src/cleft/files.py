@@ -49,23 +49,23 @@ PARTIAL = ".cleft-partial"
 """How the names of partial files and folders end."""
 
 LONGEST_LINE = 1 << 28
-"""Bytes of a line: a small packed file may hold a line that is larger than all memory."""
+"""The most bytes of a line: a small gzipped file may unpack to a line larger than memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text that is at hand, read as a file of it would be; `name` is how messages call it."""
+    """A text in memory that is read like a file; error messages call it `name`."""
 
     name: str
     text: str
 
 
 Readable = str | Path | Text
-"""What readers of files take: a path, `-` for standard input, or a text that is at hand."""
+"""What readers of files take: a path, `-` for standard input, or a text in memory."""
 
 
 def source_name(path: Readable) -> str:
-    """How messages call a source.
+    """The name of a source in error messages.
 
     >>> source_name("-"), source_name("trees.mrg"), source_name(Text("gold", "(())"))
     ('standard input', 'trees.mrg', 'gold')
@@ -78,8 +78,8 @@ def source_name(path: Readable) -> str:
 def lines(path: Readable) -> Iterator[str]:
     r"""The lines of a text file, one at a time, their line ends kept.
 
-    Only a line feed ends a line, so that columns and words are what the
-    file's writer meant, whatever else Unicode calls a line separator.
+    Only a line feed ends a line. Other Unicode line separators (such as U+0085)
+    may stand inside words, so they stay.
 
     >>> list(lines(Text("notes", "one\r\ntwo\x85")))
     ['one\r\n', 'two\x85']
@@ -168,10 +168,10 @@ def _standard_input() -> Iterator[IO[bytes]]:
         raise InputError("it is closed", where="standard input", hint="name a file")
     try:
         number = sys.stdin.fileno()
-    except (AttributeError, OSError, ValueError):  # a program has put something else in its place
+    except (AttributeError, OSError, ValueError):  # replaced by a program, as tests do
         yield sys.stdin.buffer
         return
-    # A buffer of our own: the interpreter cannot end while a thread waits for that of sys.stdin.
+    # Its own buffer: the interpreter cannot exit while a thread holds the lock of sys.stdin's.
     with open(number, "rb", closefd=False) as stream:
         yield stream
 
@@ -232,9 +232,9 @@ def _replacing(target: Path) -> Iterator[TextIO]:
 def partial(target: Path, *, folder: bool = False) -> Iterator[Path]:
     """A hidden file or folder beside a target, to be renamed when it is complete, else removed.
 
-    A process that is killed leaves its partial files behind. They are locked as
-    long as their writer lives, so that the next one in the same folder can tell
-    which those are, and removes them.
+    A process that is killed leaves its partial files behind. A partial file is
+    locked while its writer runs, so the next writer in the same folder finds
+    those without a lock and removes them.
     """
     _remove_abandoned(target.parent.absolute())
     path, lock = _locked_partial(target, folder=folder)
@@ -256,7 +256,7 @@ def _locked_partial(target: Path, *, folder: bool) -> tuple[Path, int | None]:
             os.close(handle)
             path = Path(name)
         lock = _lock(path, wait=True)
-        if path.exists():  # else it was taken for abandoned before it was locked
+        if path.exists():  # else another process removed it before it was locked
             return path, lock
         if lock is not None:
             os.close(lock)
@@ -264,7 +264,7 @@ def _locked_partial(target: Path, *, folder: bool) -> tuple[Path, int | None]:
 
 @cache
 def _remove_abandoned(folder: Path) -> None:
-    """Remove partial files that nobody writes any more; once for each folder is enough."""
+    """Remove partial files whose writer has ended; done once for each folder."""
     for path in folder.glob(f".*{PARTIAL}"):
         lock = _lock(path, wait=False)
         if lock is not None:
@@ -273,7 +273,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _lock(path: Path, *, wait: bool) -> int | None:
-    """A handle that holds a lock; None if another has it, or there are no locks here."""
+    """A handle that holds a lock; None if another process has it, or the system has no locks."""
     if fcntl is None:
         return None
     try:

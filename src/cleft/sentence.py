@@ -1,4 +1,4 @@
-"""What becomes of one sentence: its tokens and their places, its trees or its error."""
+"""`Sentence`, the result of parsing: tokens with offsets, and trees or an error."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Sentence"]
 
 OURS = frozenset({"text", "start", "offsets", "n_best", "error", *task_names()})
-"""Keys of a line that are about this parse: what came along under them is of another one."""
+"""Keys that this parse writes; `fields` of an input line with such keys are not copied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sentence:
-    """What became of one sentence.
+    """The result of parsing one sentence.
 
     `text` is its source, which stands from `start` to `end` in the input; the
     tokens' offsets count from the beginning of the input too. `source` is the

@@ -1,9 +1,9 @@
 """Sentence-level discourse trees from documents.
 
-A sentence is kept when it is one EDU, or when its EDUs are exactly one
-subtree of the document's binary tree (right-branching, as `binarise` makes
-it). The sentences' tokens and the document's EDUs are aligned character by
-character, white space aside, so the tokens need not be those of the EDUs.
+A sentence is kept if it is one EDU, or if its EDUs are exactly one subtree of
+the document's binary tree (`DiscourseTree.binarise`). The sentences' tokens and
+the document's EDUs are aligned by their characters without white space, so the
+document may be tokenised in another way than the sentences.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What became of a document's sentences.
+    """The sentences of a document that were kept, and those that were dropped.
 
     `differences` counts the characters that the sentences and the EDUs write differently.
     """
@@ -152,7 +152,7 @@ def _sentence(
 
 
 def _with_edus(tree: DiscourseTree, edus: list[Edu]) -> DiscourseTree:
-    """The same tree over other EDUs; every split has one relation, the first of its children's."""
+    """The same binary tree over other EDUs; a split's relation is the first that is not `span`."""
     left = edus[:]
     stack: list[DiscourseTree] = []
     for node in reversed(tree.preorder()):
@@ -166,9 +166,10 @@ def _with_edus(tree: DiscourseTree, edus: list[Edu]) -> DiscourseTree:
 
 
 def _differences(trees: Sequence[DiscourseTree], sentences: Sequence[Sequence[str]]) -> int:
-    """How many characters differ; both sides must have the same number, and nearly all alike.
+    """How many characters differ; both sides must be equally long, and nearly equal.
 
-    Corpora correct a letter in one file and forget the other; offsets survive that.
+    Corpora have corrections of single letters in one of the two files. They do
+    not move offsets, so they are tolerated.
     """
     ours = "".join("".join(text_tokens(edu.text)) for tree in trees for edu in tree.edus)
     theirs = "".join("".join(tokens) for tokens in sentences)
@@ -188,7 +189,7 @@ def _differences(trees: Sequence[DiscourseTree], sentences: Sequence[Sequence[st
 def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) -> str:
     """A sentence as one line of JSON, with coarse and fine relations.
 
-    `text` and `space_after` are null: tokenised sentences do not tell them.
+    `text` and `space_after` are null: they are unknown for tokenised sentences.
     """
     splits = sentence.tree.splits()
     fine = [[s.left, s.split, s.right, f"{s.relation}_{s.nuclearity}"] for s in splits]
@@ -210,7 +211,7 @@ def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) 
 
 
 def _genre(doc: str) -> str | None:
-    """The genre that the names of GUM and GCDT carry: GUM_GENRE_name."""
+    """The genre in a document's name, where it is one of GUM or GCDT: GUM_GENRE_name."""
     corpus, _, rest = doc.partition("_")
     genre, found, _ = rest.partition("_")
     return genre if found and corpus.lower() in ("gum", "gcdt") else None
@@ -221,7 +222,7 @@ def _json(value: object) -> str:
 
 
 def _nested(tree: DiscourseTree, classes: RelationClasses) -> str:
-    """A binary tree as nested lists; written without recursion, however deep it is."""
+    """A binary tree as nested lists, written without recursion."""
     parts: list[str] = []
     stack: list[DiscourseTree | str] = [tree]
     while stack:

@@ -1,7 +1,7 @@
-"""Spans between boundaries: the positions that every split speaks of.
+"""Spans of tokens, and splits of spans.
 
-Boundary b stands before token b, so a sentence of n tokens has boundaries
-0..n and the span (left, right) holds the tokens left..right-1.
+Boundary b is the position before token b. A sentence of n tokens has the
+boundaries 0..n, and the span (left, right) holds the tokens left..right-1.
 """
 
 from __future__ import annotations

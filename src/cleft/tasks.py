@@ -1,8 +1,7 @@
-"""The tasks as values: what may be split, what carries a label, how decisions make a tree.
+"""Tasks as values: what may be split, what carries a label, how decisions make a tree.
 
-Search, training, export, runtime, evaluation and server read the fields of a
-`Task` and never ask which one it is. A new task is one value, made known by
-`register`.
+Search, training, export, runtime and evaluation read the fields of a `Task`
+and do not ask which task it is. A new task is one value, added by `register`.
 """
 
 from __future__ import annotations
@@ -45,8 +44,7 @@ AnyTree = TypeVar("AnyTree", Tree, DiscourseTree)
 class Derivation:
     """A tree as decisions: its splits in depth-first order, left before right, and its labels.
 
-    `labels` stand in the order in which the task's `labelled` lists what
-    carries them.
+    `labels` are in the order of the task's `labelled`.
 
     >>> Derivation(length=2, splits=(Split(0, 1, 2),), labels=("S", "NP", "∅")).length
     2
@@ -108,7 +106,7 @@ _MADE_BY: dict[str, Make] = {}
 
 
 def register(name: str, make: Make) -> None:
-    """Make a task known by its name; `make` is told how syntactic trees are made binary."""
+    """Add a task by its name; `make` is called with the way to make syntactic trees binary."""
     _MADE_BY[name] = make
 
 
@@ -135,8 +133,8 @@ def get_task(name: str, branching: Branching = "right", dummy: Dummy = "one") ->
 def _walk(length: int, splits: Sequence[Split], stops: bool) -> list[tuple[Span, Split | None]]:
     """All spans of the tree in preorder: with their split, or None where they are left whole.
 
-    The splits are taken as a decoder makes them; each must be legal for the
-    span that is next.
+    The splits are in the order in which a decoder makes them: depth first, left
+    before right. Each must be legal for the span whose turn it is.
     """
     rows: list[tuple[Span, Split | None]] = []
     stack, place, count = [Span(0, length)], 0, len(splits)
@@ -198,9 +196,9 @@ def _build_syntax(
 ) -> Tree:
     """The n-ary tree that the decisions make, under a root bracket if one is named.
 
-    `evidence` is what a model thought of the binary tree's spans, `tag_evidence`
-    of the tags. A phrase's `split` becomes the product over all the binary
-    splits that made its children.
+    `evidence` is that of the binary tree's spans, `tag_evidence` that of the
+    tags. A phrase's `split` becomes the product over all the binary splits that
+    made its children.
     """
     spans = [span for span, _ in _walk(derivation.length, derivation.splits, stops=False)]
     if not len(words) == len(tags) == derivation.length:
@@ -212,7 +210,7 @@ def _build_syntax(
             f"{len(spans)} labels expected (one a span), {len(derivation.labels)} found"
         )
     known, tagged = evidence or {}, tag_evidence or (None,) * derivation.length
-    # Beside each forest, the probability of the splits in it that no phrase has claimed.
+    # Each forest with the product of its splits that belong to no phrase yet.
     stack: list[tuple[tuple[Tree, ...], float]] = []
     for span, label in zip(reversed(spans), reversed(derivation.labels), strict=True):
         found, product = known.get(span), 1.0
@@ -243,10 +241,10 @@ def _build_syntax(
 
 
 def _phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, product: float) -> Tree:
-    """A phrase, or the unary chain that a label stands for, with what a model thought of it.
+    """A phrase, or the unary chain that a label stands for, with its evidence.
 
-    All of a chain share the label's evidence; the splits belong to the
-    innermost, the log-probability of the tree to the outermost.
+    All nodes of a chain share the label's evidence. The splits belong to the
+    innermost node, the log-probability of the tree to the outermost.
     """
     *outer, inner = split_chain(label)
     shared = own = found
@@ -289,9 +287,8 @@ def _build_discourse(
 ) -> DiscourseTree:
     """The binary tree that the decisions make.
 
-    An EDU's text is its words joined by spaces, unless the EDUs are given, or `leaf` makes
-    them of their spans.
-    `evidence` is what a model thought of the tree's spans.
+        An EDU's text is its words joined by spaces, unless the EDUs are given, or `leaf` makes
+    them of their spans. `evidence` is that of the tree's spans.
     """
     rows = _walk(derivation.length, derivation.splits, stops=True)
     inner = [split for _, split in rows if split is not None]
@@ -390,7 +387,7 @@ DISCOURSE: Task[DiscourseTree] = Task(
 )
 """Sentence-level RST discourse: a span is split or left whole, every split has a label.
 
-One-token spans are EDUs by themselves and are never visited.
+A span of one token is an EDU; no decision is made for it.
 
 >>> edus = [Edu("a b c", Span(0, 3)), Edu("d", Span(3, 4))]
 >>> tree = DiscourseTree.join([DiscourseTree.leaf(edu) for edu in edus], "NS", "cause")

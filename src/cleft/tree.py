@@ -1,8 +1,10 @@
-"""Constituency trees: labelled, n-ary, immutable; and their binary form.
+"""Constituency trees, labelled and n-ary, and their binary form.
 
 A phrase has a label and children; a preterminal has a tag (its label) and a
-word. Everything here walks with an explicit stack, so depth is bounded by
-memory alone. Reading and writing live in `cleft.formats`.
+word. Functions return new trees and share unchanged nodes with the old ones,
+so labels and children must not be changed in place; `evidence` may be set.
+Every traversal has an explicit stack: depth is limited by memory alone.
+Reading and writing are in `cleft.formats`.
 """
 
 from __future__ import annotations
@@ -68,8 +70,8 @@ class Tree(ScoredNode):
     label: str
     children: tuple[Tree, ...]
     word: str | None
-    _table: Evidence | EvidenceTable | None  # the node's own, or all nodes' until it is asked for
-    _number: int  # the node's in `EvidenceTable`
+    _table: Evidence | EvidenceTable | None  # a table until it is first read
+    _number: int  # the node's number in that table
 
     def __init__(
         self,
@@ -103,7 +105,7 @@ class Tree(ScoredNode):
 
     @property
     def evidence(self) -> Evidence | None:
-        """What a model thought of this node, where one made it."""
+        """The probabilities that a model gave this node, if it was parsed."""
         found = self._table
         if found is not None and not isinstance(found, Evidence):
             found = self._table = found.of(self._number)
@@ -120,7 +122,7 @@ class Tree(ScoredNode):
 
     @property
     def probability(self) -> float | None:
-        """The probability of this node's label, where a model gave one."""
+        """The probability of this node's label, if it was parsed."""
         return self.evidence.label if self.evidence else None
 
     def preorder(self) -> list[Tree]:
@@ -213,7 +215,7 @@ class Tree(ScoredNode):
         return hash(tuple((n.label, n.word, len(n.children)) for n in self.preorder()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Flat, so that a deep tree crosses to another process without recursion.
+        # Flat, so that pickling a deep tree needs no recursion.
         rows = [(n.label, n.word, len(n.children), n._table, n._number) for n in self.preorder()]
         return _from_rows, (rows,)
 
@@ -313,8 +315,8 @@ def wrap(label: str, children: Iterable[Tree]) -> Tree:
 def binarise(tree: Tree, branching: Branching = "right", dummy: Dummy = "one") -> Tree:
     """Collapse unary chains and make every phrase binary by dummy brackets.
 
-    What comes back has phrases of two children, phrases over one word, and
-    bare preterminals. `debinarise` undoes it.
+    The result has phrases of two children, phrases over one word, and
+    preterminals without a phrase. `debinarise` undoes it.
 
     >>> print(binarise(Tree.from_brackets("(S (VP (DT the) (JJ old) (NN cat)))")))
     (S+VP (DT the) (∅ (JJ old) (NN cat)))
@@ -354,14 +356,14 @@ def _pair_up(children: list[Tree], name: str, branching: Branching) -> list[Tree
 
 
 def debinarise(tree: Tree) -> Tree:
-    """Undo `binarise`: remove dummy brackets, give unary chains back.
+    """Undo `binarise`: remove dummy brackets, expand unary chains.
 
     >>> print(debinarise(Tree.from_brackets("(S+NP (∅NP (DT the) (JJ old)) (NN cat))")))
     (S (NP (DT the) (JJ old) (NN cat)))
     """
 
     def node(old: Tree, parts: list[Any]) -> Any:
-        # Under a dummy bracket nothing is copied: it is made flat once, further up.
+        # A dummy bracket passes its parts on as they are; the phrase above flattens them once.
         return parts if is_dummy(old.label) else wrap(old.label, _flat(parts))
 
     forest = _flat([fold(tree, lambda leaf: leaf, node)])

@@ -41,6 +41,7 @@ SPEED = {
         },
     },
 }  # fmt: skip
+BEST = ("en, beam 20", "en-fast, beam 20", "supar")
 FRONTIER = {
     "points": {
         "lstm": {
@@ -107,9 +108,19 @@ def test_the_pages_hold_what_the_committed_results_make():
         assert report.filled(text) == text, f"{page.name}: run python benchmarks/report.py"
 
 
-def test_the_front_page_has_the_speed_table_just_when_there_are_results():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert ("<!-- speed:begin -->" in text) == (report.RESULTS / "speed.json").exists()
+def test_the_front_page_tells_the_numbers_of_the_results_and_the_cards():
+    speed = report.read(report.RESULTS, "speed")
+    lines = report.front_table(speed).splitlines()
+    assert lines[0] == "|  | `en` | `en-fast` | SuPar 1.1.4 (CRF) |"
+    cells = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines[2:]]
+    assert len(cells) == 6
+    f1 = [f"{report.part(speed, 'accuracy')[name]['f1']:.2f}" for name in BEST]
+    assert cells[0] == f1
+    for number, model in enumerate(report.BUILT_IN):
+        card = (ROOT / "docs" / "cards" / f"{model}.md").read_text(encoding="utf-8")
+        assert f" / {cells[2][number]} |" in card
+        assert f" | {cells[1][number]} | " in card
+    assert cells[4][2] == "–"
 
 
 def test_the_committed_plots_are_those_of_the_results():

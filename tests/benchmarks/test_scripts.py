@@ -14,7 +14,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 ROOT = BENCHMARKS.parent
 SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py"))
 PAGES = [
-    *(ROOT / "README.md", ROOT / "Makefile"),
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile"),
     *ROOT.glob("docs/**/*.md"),
     *ROOT.glob("recipes/*"),
     *BENCHMARKS.glob("**/*.md"),

@@ -1,4 +1,4 @@
-"""The models that come with the package: directories beside this file, found by name."""
+"""The built-in models: directories beside this file, found by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT = "en"
 
 CONFIG = "config.json"
 REPOSITORY = Path(__file__).parents[3]
-"""The clone that the package is used from; if it is installed elsewhere, nothing is found there."""
+"""The root of the clone, if the package is used from one; `_hint` looks for models there."""
 
 
 def builtin_models() -> list[str]:
@@ -51,7 +51,7 @@ def model_path(model: str | Path) -> Path:
 
 
 def _hint(path: Path) -> str:
-    """Where there are models, when there is none at a path."""
+    """What to do if there is no model at a path: where models are."""
     names = builtin_models()
     known = f"built in: {', '.join(names)}" if names else "this installation has no built-in model"
     nearby = (Path("models") / path, REPOSITORY / "models" / path)
@@ -65,5 +65,5 @@ def _hint(path: Path) -> str:
 
 
 def _folder() -> Path:
-    # Models are read as files: an installation always unpacks the package.
+    # Models are mapped as files, so the package cannot be used from a zip file.
     return Path(str(files("cleft.models")))

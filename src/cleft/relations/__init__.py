@@ -1,8 +1,8 @@
-"""Coarse relation classes: mappings from a treebank's relations to fewer.
+"""Coarse relation classes: mappings from a treebank's relations to a few classes.
 
 A mapping file has one class a line: its name, a colon, and the relations that
 belong to it, separated by spaces; `#` begins a comment, and the line `*: *`
-lets every other relation stay as it is. Built in: `gum` (32 relations in 15
+keeps every other relation unchanged. Built in: `gum` (32 relations in 15
 classes), `rst-dt` (78 in 18), `pcc`, and `none`, which changes nothing.
 """
 
