@@ -1,5 +1,6 @@
 """`cleft completion`: the scripts are tried in the shells themselves."""
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -109,7 +110,10 @@ def test_the_shell_finds_no_fault_in_its_script(scripts, shell):
 def offered_by_fish(script: Path, line: str, folder: Path) -> list[str]:
     code = f"source {shlex.quote(str(script))}; complete -C {shlex.quote(line)}"
     command = ["fish", "--no-config", "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    home = {"HOME": str(script.parent)}  # it writes there, whatever it is told
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=folder, env={**os.environ, **home}
+    )
     assert run.stderr == ""
     return [each.partition("\t")[0] for each in run.stdout.splitlines()]
 
