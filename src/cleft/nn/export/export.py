@@ -117,6 +117,13 @@ def export_scorer(
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot be made: {error.strerror}",
+            where=str(folder),
+            hint="name a directory in a folder that can be written to",
+        ) from error
+    try:
         with files.partial(folder, folder=True) as partial:
             _write(scorer, partial, options)
             partial.chmod(0o755)
