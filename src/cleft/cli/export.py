@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Export, and say what was written."""
     with training_packages("exporting"):
         from cleft.nn.export.export import ExportOptions, export
-        from cleft.nn.export.quality import dev_sentences
+        from cleft.nn.export.int8 import dev_sentences
     if args.language is not None:
         has_spaces(args.language)  # raises an error for an unknown code
     if args.int8 and not args.dev:

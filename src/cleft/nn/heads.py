@@ -15,9 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.decoders import State, make_decoder
-from cleft.nn.encoders import Encoding
-from cleft.nn.layers import Biaffine, Mlp, SharedDropout
+from cleft.nn.layers import Biaffine, Mlp, SharedDropout, State, make_decoder
+from cleft.nn.network import Encoding
 from cleft.tasks import Task
 
 __all__ = [
