@@ -14,8 +14,8 @@ from cleft.errors import InputError, ModelError, TreeFormatError
 from cleft.files import lines
 from cleft.formats.rs3 import read_rs3
 from cleft.parser import load
-from cleft.runtime.directory import map_matrix
 from cleft.runtime import write_checksums
+from cleft.runtime.directory import map_matrix
 from tests.runtime.models import model
 
 SOURCE = Path(__file__).parents[2] / "src" / "cleft"
