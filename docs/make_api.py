@@ -39,7 +39,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cleft.formats.rsd": (),
     "cleft.formats.registry": (),
     "cleft.convert": (),
-    "cleft.sentences": (),
     "cleft.relations": (),
     "cleft.metrics.evalb": (),
     "cleft.metrics.prm": (),

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from cleft.sentence import Sentence
     from cleft.text import Source
 
-__all__ = ["Model", "places_of", "read_sides", "with_tags"]
-
 OPTIONS = ("beam", "jobs", "edus")
 """Options that need a model."""
 

@@ -22,8 +22,6 @@ from cleft.errors import CleftError, InputError, UsageError
 if TYPE_CHECKING:
     from cleft.text import Hyphens, Source
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs", "source_of_words"]
-
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
