@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cleft.cli.inputs import source_of_words
 from cleft.errors import TreeFormatError, UsageError
 from cleft.files import STREAM
-from cleft.metrics.counts import percentage
+from cleft.metrics import percentage
 from cleft.metrics.evaluate import Trees, read_trees
 from cleft.models import builtin_models
 from cleft.parser import load
