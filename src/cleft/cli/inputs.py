@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from cleft.sentence import SentenceInput
     from cleft.text import Hyphens
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
-
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
