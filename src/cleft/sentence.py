@@ -226,8 +226,27 @@ def _size_fault(words: Sequence[str], where: str) -> InputError | None:
     return None
 
 
+class TreesByTask:
+    """Base of what has the (best) tree of each task in `trees`."""
+
+    __slots__ = ()
+    trees: Mapping[str, Tree | DiscourseTree]
+
+    @property
+    def syntax(self) -> Tree | None:
+        """The syntactic tree."""
+        tree = self.trees.get("syntax")
+        return tree if isinstance(tree, Tree) else None
+
+    @property
+    def discourse(self) -> DiscourseTree | None:
+        """The discourse tree."""
+        tree = self.trees.get("discourse")
+        return tree if isinstance(tree, DiscourseTree) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sentence:
+class Sentence(TreesByTask):
     """The result of parsing one sentence.
 
     `text` is its source, which stands from `start` to `end` in the input; the
@@ -250,18 +269,6 @@ class Sentence:
     start: int = 0
     source: int = 0
     fields: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def syntax(self) -> Tree | None:
-        """The best syntactic tree."""
-        tree = self.trees.get("syntax")
-        return tree if isinstance(tree, Tree) else None
-
-    @property
-    def discourse(self) -> DiscourseTree | None:
-        """The best discourse tree."""
-        tree = self.trees.get("discourse")
-        return tree if isinstance(tree, DiscourseTree) else None
 
     @property
     def end(self) -> int:

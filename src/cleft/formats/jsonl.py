@@ -30,6 +30,7 @@ from cleft.formats.json_values import (
     read_evidence,
 )
 from cleft.formats.rst import text_tokens
+from cleft.sentence import TreesByTask
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation, task_names
 from cleft.tree import Tree
@@ -55,7 +56,7 @@ Relations = Literal["coarse", "fine"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Record:
+class Record(TreesByTask):
     """One line: a sentence with its trees by task, or with the error that stands in their place.
 
     `fields` holds whatever else the line has (a document's name, the raw text)
@@ -92,18 +93,6 @@ class Record:
         put(self, "error", error)
         put(self, "fields", {} if fields is None else fields)
         put(self, "left_out", left_out)
-
-    @property
-    def syntax(self) -> Tree | None:
-        """The syntactic tree."""
-        tree = self.trees.get("syntax")
-        return tree if isinstance(tree, Tree) else None
-
-    @property
-    def discourse(self) -> DiscourseTree | None:
-        """The discourse tree."""
-        tree = self.trees.get("discourse")
-        return tree if isinstance(tree, DiscourseTree) else None
 
     @property
     def task(self) -> str | None:

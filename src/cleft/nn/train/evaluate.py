@@ -164,7 +164,7 @@ def check_test_files(recipe: Recipe) -> None:
                 )
 
 
-def asked_for(recipe: Recipe) -> dict[str, Any]:
+def final_request(recipe: Recipe) -> dict[str, Any]:
     """What a recipe wants to know of its finished model; the scores are made once for it."""
     return {
         "beams": sorted(set(recipe.training.final_beams)),
@@ -197,7 +197,7 @@ def final_scores(
             say(_line(row))
             rows.append(row)
     return {
-        "asked": asked_for(recipe),
+        "asked": final_request(recipe),
         "data": hashes,
         "hours": round((time.monotonic() - started) / 3600, 4),
         "sets": rows,

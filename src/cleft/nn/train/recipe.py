@@ -81,7 +81,7 @@ class DataConfig:
         if self.metric and self.metric not in metrics:
             _fail(f"{where}.metric", " or ".join(metrics), self.metric)
 
-    def taught(self) -> dict[str, Any]:
+    def fixed_choices(self) -> dict[str, Any]:
         """What a model depends on: all but the keys for the scores at the end."""
         table = _plain(asdict(self))
         return {key: value for key, value in table.items() if key not in ("test", "silver")}
@@ -225,11 +225,11 @@ class Recipe:
             needs = "0, unless network.history is false and network.span_scores above 0"
             _fail("training.explore", needs, explore)
 
-    def taught(self) -> dict[str, Any]:
+    def fixed_choices(self) -> dict[str, Any]:
         """What a model depends on besides its training: the same when a run is resumed."""
         return {
             "network": self.network.to_table(),
-            "data": {task: config.taught() for task, config in self.data.items()},
+            "data": {task: config.fixed_choices() for task, config in self.data.items()},
             "vocabulary": asdict(self.vocabulary),
             "seed": self.seed,
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -28,7 +29,7 @@ from cleft.nn.train.data import (
     make_vocabulary,
     read_sentences,
 )
-from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig
+from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig, parse_recipe
 from cleft.nn.transformer import encoder_sums
 from cleft.runtime.directory import map_matrix
 
@@ -270,3 +271,31 @@ def prepare(recipe: Recipe) -> Materials:
         hashes=hashes,
         encoder=encoder,
     )
+
+
+def check_unchanged(recipe: Recipe, hashes: Mapping[str, str], counters: Mapping[str, Any]) -> None:
+    """Fail if the run that a checkpoint is of is not the one that is asked for."""
+    before, now = parse_recipe(counters["recipe"]).fixed_choices(), recipe.fixed_choices()
+    for key, value in before.items():
+        if value != now[key]:
+            raise RecipeError(
+                f"expected {value!r}, as the run began, found {now[key]!r}",
+                where=key,
+                hint="resume with the same recipe, or start anew in another --output",
+            )
+    for path, known in counters.get("data", {}).items():
+        if hashes.get(path) != known:
+            raise RecipeError(
+                "the file has changed since the run began",
+                where=path,
+                hint="resume with the same data, or start anew in another --output",
+            )
+    size = recipe.training.batch_tokens
+    begun = counters.get("training", {}).get("batch_tokens", size)
+    if counters["done"] and begun != size:
+        # The batches that were taken already would be others than those left out now.
+        raise RecipeError(
+            f"expected {begun}, as the epoch began, found {size}",
+            where="training.batch_tokens",
+            hint="change it when an epoch is over",
+        )
