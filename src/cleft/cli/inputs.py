@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from cleft.sentence import SentenceInput
     from cleft.text import Hyphens
 
-<<<<<<< HEAD
 __all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
 
-=======
->>>>>>> 5a68e9abbbae07b8cdbea9ec7f190731bb03476b
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
