@@ -208,9 +208,9 @@ class OnnxScorer:
     @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
+        parts = self._memory(encoded, task).parts
         if not self.manifest.history:
             return OnnxState(hidden=(), cell=())
-        parts = self._memory(encoded, task).parts
         blank = [np.zeros_like(parts["cell"])] * (self.manifest.decoder_layers - 1)
         return OnnxState(hidden=(parts["hidden"], *blank), cell=(parts["cell"], *blank))
 
