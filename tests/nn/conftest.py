@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.batches import Example
@@ -19,7 +19,6 @@ from cleft.nn.train.data import (
     read_sentences,
 )
 from cleft.nn.train.recipe import DataConfig
-from cleft.nn.vocab import Vocabulary
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"

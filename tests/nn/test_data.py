@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cleft.errors import FormatError, InputError
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import Featuriser
+from cleft.nn.features import BEGIN, END, PAD, UNKNOWN, Featuriser, Vocabulary
 from cleft.nn.train.batches import collate, plan, portion, share
 from cleft.nn.train.data import (
     derive_sentences,
@@ -23,7 +23,6 @@ from cleft.nn.train.data import (
 from cleft.nn.train.objective import Objective
 from cleft.nn.train.recipe import DataConfig, read_recipe
 from cleft.nn.train.setup import prepare
-from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
 from cleft.runtime.words import CASINGS, casing
 from cleft.tasks import DISCOURSE, Task, get_task
 from tests.nn.conftest import BOTH, DATA, PAPER, ROOT, SMALL, Bench, invented

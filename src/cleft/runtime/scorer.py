@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cleft.errors import ModelError
-from cleft.runtime.batches import plan
-from cleft.runtime.directory import ModelDirectory
-from cleft.runtime.packing import (
+from cleft.runtime.batches import (
     Memory,
     by_end,
     firsts,
     grid_of_keys,
     pack,
+    plan,
     portions,
     real_boundaries,
     spread,
 )
+from cleft.runtime.directory import ModelDirectory
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
