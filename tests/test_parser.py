@@ -14,7 +14,7 @@ import pytest
 import cleft
 from cleft.discourse import DiscourseTree
 from cleft.errors import ConstraintError, InputError, ModelError, UsageError, WorkerError
-from cleft.parser import LONGEST_SENTENCE, LONGEST_TOKEN, Parser, load
+from cleft.parser import Parser, load
 from cleft.runtime import ModelDirectory, OnnxScorer
 from cleft.search import Constraints
 from cleft.span import Span

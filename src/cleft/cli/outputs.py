@@ -14,7 +14,7 @@ from cleft.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from cleft.cli.inputs import Input
     from cleft.discourse import DiscourseTree
-    from cleft.parser import Sentence
+    from cleft.sentence import Sentence
     from cleft.tree import Tree
 
 ENDINGS = {

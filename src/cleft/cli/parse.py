@@ -24,7 +24,8 @@ from cleft.cli.outputs import ENDINGS, Destination, write_results
 from cleft.errors import CleftError, UsageError
 
 if TYPE_CHECKING:
-    from cleft.parser import Parser, Sentence
+    from cleft.parser import Parser
+    from cleft.sentence import Sentence
 
 EPILOG = """\
 what is read

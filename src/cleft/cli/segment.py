@@ -16,7 +16,7 @@ from cleft.cli.parse import Tally, grouped, parsed, with_progress
 from cleft.formats.json_values import dump_json
 
 if TYPE_CHECKING:
-    from cleft.parser import Sentence
+    from cleft.sentence import Sentence
 
 EPILOG = """\
 One EDU a line, sentences apart by a blank line; a sentence that could not be

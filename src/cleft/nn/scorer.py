@@ -19,8 +19,6 @@ from cleft.nn.network import Encoding, Network
 from cleft.runtime import Manifest
 from cleft.search.scorer import Encoded, Floats, Ints, State
 
-__all__ = ["TorchEncoded", "TorchScorer", "TorchState"]
-
 T = TypeVar("T")
 
 

@@ -28,9 +28,6 @@ from cleft.errors import ModelError
 from cleft.runtime.manifest import CONFIG, Manifest
 from cleft.search.scorer import Floats
 
-__all__ = ["SUMS", "ModelDirectory", "Table", "checksum", "map_matrix", "shrink", "write_checksums"]
-
-
 STEPS = 127
 
 SMALLEST = 1e-30

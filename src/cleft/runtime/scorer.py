@@ -30,8 +30,6 @@ from cleft.runtime.words import WordPieces, WordVectors
 from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task
 
-__all__ = ["OnnxEncoded", "OnnxScorer", "OnnxState"]
-
 PIECES = 400
 """How many pieces a transformer reads at once: beyond the cache, more is slower."""
 

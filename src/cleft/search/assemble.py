@@ -21,8 +21,6 @@ from cleft.search.trees import Plan, build_tree, spans_of
 from cleft.span import Constraints, Span, Split
 from cleft.tasks import Task
 
-__all__ = ["NO_TAG", "Batch", "Leaf", "assemble"]
-
 Leaf = Callable[[Span], Edu]
 """What makes the leaf over a span, such as an EDU with its place in a source text."""
 

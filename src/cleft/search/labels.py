@@ -17,8 +17,6 @@ from cleft.search.options import LOWEST
 from cleft.search.scorer import Encoded, Floats, Ints, Scorer
 from cleft.tree import is_dummy
 
-__all__ = ["Labels", "choose_labels", "runners_up"]
-
 CHUNK = 16_384
 """How many items one question holds at most."""
 

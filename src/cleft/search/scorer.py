@@ -17,8 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Encoded", "Floats", "Ints", "Scorer", "State"]
-
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
 

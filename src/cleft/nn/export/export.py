@@ -39,8 +39,6 @@ from cleft.runtime.selftest import self_test
 from cleft.runtime.words import CASINGS
 from cleft.search import search
 
-__all__ = ["ExportOptions", "export", "export_scorer"]
-
 TIE = 1e-3
 """Two trees whose log-probabilities are as near as this are a tie."""
 
