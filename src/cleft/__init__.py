@@ -12,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree, Edu
     from cleft.errors import CleftError
-    from cleft.parser import Parser, Sentence, load
+    from cleft.parser import Parser, load
+    from cleft.sentence import Sentence, SentenceInput
     from cleft.span import Span, Split
     from cleft.tasks import DISCOURSE, SYNTAX, Derivation
     from cleft.tree import Tree
@@ -28,6 +29,7 @@ __all__ = [
     "Edu",
     "Parser",
     "Sentence",
+    "SentenceInput",
     "Span",
     "Split",
     "Tree",
@@ -38,7 +40,8 @@ __all__ = [
 _HOMES = {
     "discourse": ("DiscourseTree", "Edu"),
     "errors": ("CleftError",),
-    "parser": ("Parser", "Sentence", "load"),
+    "parser": ("Parser", "load"),
+    "sentence": ("Sentence", "SentenceInput"),
     "span": ("Span", "Split"),
     "tasks": ("DISCOURSE", "SYNTAX", "Derivation"),
     "tree": ("Tree",),
