@@ -72,7 +72,7 @@ OPTIONS = {
     "discourse": ("metric", "edus", "gold_edus", "relations", "genres", "by_genre"),
 }
 """The options that only one task has."""
-BESIDE_EVALB = ("against", "bootstrap", "by_label", "by_length", "confusion")
+NOT_IN_EVALB_LAYOUT = ("against", "bootstrap", "by_label", "by_length", "confusion")
 NAMES = {"f1": "F1"}
 
 
@@ -95,20 +95,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     _add_syntax(parser)
     _add_discourse(parser)
     _add_model(parser)
-    sure = parser.add_argument_group("how sure the scores are")
-    sure.add_argument(
+    resampling = parser.add_argument_group("how sure the scores are")
+    resampling.add_argument(
         "--against",
         metavar="PRED2",
         help="test the difference to another prediction: a file, or a model's name or directory",
     )
-    sure.add_argument(
+    resampling.add_argument(
         "--bootstrap",
         metavar="N",
         type=int,
         help="95 %% intervals from N resampled sets; with --against also the number of "
         f"samples for its test (default there: 1000); at most {MOST_SAMPLES}",
     )
-    sure.add_argument("--seed", type=int, help="for all resampling (default: 0)")
+    resampling.add_argument("--seed", type=int, help="for all resampling (default: 0)")
 
 
 def _add_syntax(parser: argparse.ArgumentParser) -> None:
@@ -165,17 +165,17 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, and print."""
-    from cleft.cli.evaluate_sides import places_of, read_sides
+    from cleft.cli.evaluate_sides import places_of_genres, read_sides
     from cleft.metrics.evalb import SyntaxScores
     from cleft.metrics.evaluate import common_task, evaluate
 
     _check(args)
     gold, *others = sides = read_sides(args)
-    task = common_task(args.task, sides, _about_pipes(args) or "compare like with like")
-    _refuse_others(args, task, sides)
+    task = common_task(args.task, sides, _pipe_hint(args) or "compare like with like")
+    _refuse_other_tasks(args, task, sides)
     settings = _settings(args, task)
     genres = gold.genres if args.genres or args.by_genre else []
-    places = places_of(args.genres, genres, gold.name)
+    places = places_of_genres(args.genres, genres, gold.name)
     found = [evaluate(task, gold, side, settings, places) for side in others]
     scores = found[0].scores
     if isinstance(scores, SyntaxScores):
@@ -215,14 +215,14 @@ def _check(args: argparse.Namespace) -> None:
             "there is nothing to compare the gold trees with",
             hint="name a file of predicted trees, or a model with --model",
         )
-    for name in BESIDE_EVALB if args.evalb else ():
+    for name in NOT_IN_EVALB_LAYOUT if args.evalb else ():
         if getattr(args, name):
             raise UsageError(
                 f"EVALB's layout has no place for {_option(name)}", hint="leave --evalb out"
             )
 
 
-def _refuse_others(args: argparse.Namespace, task: str, sides: Sequence[Any]) -> None:
+def _refuse_other_tasks(args: argparse.Namespace, task: str, sides: Sequence[Any]) -> None:
     """Fail on options that are for the other task, or for files of another kind."""
     other = "discourse" if task == "syntax" else "syntax"
     for name in OPTIONS[other]:
@@ -234,7 +234,7 @@ def _refuse_others(args: argparse.Namespace, task: str, sides: Sequence[Any]) ->
             )
         raise UsageError(
             f"{_option(name)} is for {other}, but these files hold none of it",
-            hint="" if args.format else _about_pipes(args),
+            hint="" if args.format else _pipe_hint(args),
         )
     formats = [getattr(side, "format", "") for side in sides]
     if args.relations and "jsonl" not in formats:
@@ -245,11 +245,11 @@ def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _about_pipes(args: argparse.Namespace) -> str:
+def _pipe_hint(args: argparse.Namespace) -> str:
     """A pipe has no ending: what comes through it is taken for brackets unless it is named."""
-    from cleft.cli.evaluate_sides import ABOUT_PIPES
+    from cleft.cli.evaluate_sides import PIPE_HINT
 
-    return ABOUT_PIPES if STREAM in (args.gold, args.predicted, args.against) else ""
+    return PIPE_HINT if STREAM in (args.gold, args.predicted, args.against) else ""
 
 
 def _settings(args: argparse.Namespace, task: str) -> Settings:

@@ -137,7 +137,7 @@ def read_jsonl_tokens(path: str | Path) -> Iterator[SentenceInput]:
         raise InputError("expected at least one line of JSON, found none", where=name)
 
 
-_OURS = ("tokens", "text", "space_after", "tags")
+_KNOWN_KEYS = ("tokens", "text", "space_after", "tags")
 
 
 def _json_source(line: str, where: Place) -> SentenceInput:
@@ -157,12 +157,12 @@ def _json_source(line: str, where: Place) -> SentenceInput:
             hint='for example {"tokens": ["She", "slept", "."]}',
         )
     try:
-        return _given(data, where)
+        return _sentence_of_object(data, where)
     except FormatError as error:
         raise FormatError(error.problem, where=where, hint=error.hint) from error
 
 
-def _given(data: dict[str, Any], where: Place) -> SentenceInput:
+def _sentence_of_object(data: dict[str, Any], where: Place) -> SentenceInput:
     words = as_strings(data["tokens"], "tokens")
     if "text" in data:
         (text,) = as_strings([data["text"]], "text")
@@ -179,7 +179,7 @@ def _given(data: dict[str, Any], where: Place) -> SentenceInput:
         tokens=tokens,
         tags=tags,
         line=where.line,
-        fields={key: value for key, value in data.items() if key not in _OURS},
+        fields={key: value for key, value in data.items() if key not in _KNOWN_KEYS},
     )
 
 
