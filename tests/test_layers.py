@@ -19,7 +19,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src"
 
 ROOMS = (
-    ("cleft", "cleft.errors", "cleft.span", "cleft.files", "cleft.arrays"),
+    ("cleft", "cleft.errors", "cleft.span", "cleft.files"),
     ("cleft.evidence", "cleft.tree", "cleft.discourse"),
     ("cleft.tasks", "cleft.sentence"),
     ("cleft.formats", "cleft.relations", "cleft.convert"),

@@ -22,7 +22,7 @@ from cleft.errors import (
     check_type,
 )
 from cleft.models import DEFAULT, model_path
-from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer, check
+from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer
 from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import (
@@ -98,6 +98,8 @@ class Parser:
 
     def check(self) -> int:
         """Parse the model's own test sentences; how many, or a ModelError if a tree differs."""
+        from cleft.runtime.selftest import check
+
         return check(self.scorer)
 
     def tasks(self, task: str = BOTH) -> list[Task[Any]]:

@@ -328,26 +328,28 @@ class Sentences:
         return replace(sentence, fields={"file": each.name, **sentence.fields})
 
     def _read(self, each: Input) -> Iterator[SentenceInput]:
-        from cleft.text import read_conllu, read_jsonl_tokens, read_lines, read_plain, read_tokens
+        from cleft import text
 
         if self.edus:
             return self._read_edus(each)
         if each.kind == "lines":
-            return read_lines(files.lines(each.source), self.language, self.hyphens)
+            return text.read_lines(files.lines(each.source), self.language, self.hyphens)
         if each.kind == "tokens":
-            return read_tokens(files.lines(each.source))
+            return text.read_tokens(files.lines(each.source))
         if each.kind == "brackets":
             return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
         if each.kind == "text":
             lines = _prose(each) if each.guessed else files.lines(each.source)
-            return read_plain(lines, self.language, self.hyphens)
+            return text.read_plain(lines, self.language, self.hyphens)
         assert each.path is not None
-        return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
+        read = text.read_jsonl_tokens if each.kind == "jsonl" else text.read_conllu
+        return read(each.path)
 
     def _read_edus(self, each: Input) -> Iterator[SentenceInput]:
         from cleft.span import Constraints
         from cleft.text import read_jsonl_tokens
-        from cleft.text.readers import edus_of_fields, edus_of_lines
+        from cleft.text.annotated import edus_of_fields
+        from cleft.text.readers import edus_of_lines
 
         if each.kind not in WITH_EDUS:
             raise UsageError(

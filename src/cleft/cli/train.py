@@ -124,7 +124,7 @@ def run_export(args: argparse.Namespace) -> int:
     """Export, and say what was written."""
     with training_packages("exporting"):
         from cleft.nn.export.export import ExportOptions, export
-        from cleft.nn.export.quality import dev_sentences
+        from cleft.nn.export.int8 import dev_sentences
     from cleft.text import has_spaces
 
     if args.language is not None:

@@ -22,6 +22,7 @@ from cleft.draw.layout import (
     Text,
     children_of,
     drop,
+    edu_numbers,
     elbow,
     evidence_lines,
     is_doubtful,
@@ -352,20 +353,6 @@ def _curve(start: float, end: float, floor: float, top: float) -> tuple[Command,
 def name_width(name: str) -> float:
     """The width of the box of a relation's name."""
     return text_width(name, NAME, bold=True) + 10
-
-
-def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """The numbers of the first and the last EDU of each node of a preorder."""
-    count = sum(not below for below in children)
-    numbers = [(0, 0)] * len(children)
-    for place in range(len(children) - 1, -1, -1):
-        below = children[place]
-        if below:
-            numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
-        else:
-            numbers[place] = (count, count)
-            count -= 1
-    return numbers
 
 
 def describe(nodes: Sequence[DiscourseTree]) -> str:

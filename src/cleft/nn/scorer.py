@@ -13,11 +13,9 @@ import torch
 from torch import Tensor
 
 from cleft.errors import UsageError
-from cleft.nn.encoders import Encoding
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.heads import Memory
-from cleft.nn.network import Network
-from cleft.nn.vocab import Vocabulary
+from cleft.nn.network import Encoding, Network
 from cleft.runtime import Manifest
 from cleft.search.scorer import Encoded, Floats, Ints, State
 

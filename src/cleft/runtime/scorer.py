@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cleft.errors import ModelError
-from cleft.runtime.batches import plan
-from cleft.runtime.directory import ModelDirectory
-from cleft.runtime.packing import (
+from cleft.runtime.batches import (
     Memory,
     by_end,
     firsts,
     grid_of_keys,
     pack,
+    plan,
     portions,
     real_boundaries,
     spread,
 )
+from cleft.runtime.directory import ModelDirectory
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
@@ -208,9 +208,9 @@ class OnnxScorer:
     @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
+        parts = self._memory(encoded, task).parts
         if not self.manifest.history:
             return OnnxState(hidden=(), cell=())
-        parts = self._memory(encoded, task).parts
         blank = [np.zeros_like(parts["cell"])] * (self.manifest.decoder_layers - 1)
         return OnnxState(hidden=(parts["hidden"], *blank), cell=(parts["cell"], *blank))
 

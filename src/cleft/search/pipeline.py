@@ -10,9 +10,8 @@ import numpy as np
 
 from cleft.errors import CleftError, InputError, ModelError, UsageError
 from cleft.search.assemble import Batch, Leaf, assemble
-from cleft.search.constraints import Masks
 from cleft.search.decode import Candidate, Decoder, Marks, Statistics
-from cleft.search.options import SearchOptions
+from cleft.search.options import Masks, SearchOptions
 from cleft.search.results import Parse
 from cleft.search.scorer import Encoded, Ints, Scorer
 from cleft.span import Constraints

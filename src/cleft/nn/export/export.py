@@ -20,7 +20,6 @@ from cleft import files
 from cleft.errors import CleftError, InputError, ModelError, OutputError
 from cleft.metrics.prm import SETTINGS
 from cleft.nn.checkpoint import load_model, read_object
-from cleft.nn.encoders import Encoder
 from cleft.nn.export.encoder_graphs import (
     chars_graph,
     encoder_graph,
@@ -30,10 +29,9 @@ from cleft.nn.export.encoder_graphs import (
 )
 from cleft.nn.export.graph import Array, array
 from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
-from cleft.nn.export.int8 import Seen, calibrate, some
-from cleft.nn.export.quality import Dev, check_tasks, refuse_loss
+from cleft.nn.export.int8 import Dev, Seen, calibrate, check_tasks, refuse_loss, some
 from cleft.nn.export.tokenizer import piece_rules, piece_vocabulary, samples
-from cleft.nn.network import Network
+from cleft.nn.network import Encoder, Network
 from cleft.nn.scorer import TorchScorer
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
 from cleft.runtime.directory import shrink

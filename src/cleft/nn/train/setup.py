@@ -15,10 +15,9 @@ import numpy.typing as npt
 import torch
 
 from cleft import files
-from cleft.arrays import map_matrix
 from cleft.errors import InputError, Place, RecipeError
 from cleft.nn.checkpoint import build_network
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.train.batches import Example, stable_seed
 from cleft.nn.train.data import (
@@ -31,7 +30,7 @@ from cleft.nn.train.data import (
 )
 from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig
 from cleft.nn.transformer import encoder_sums
-from cleft.nn.vocab import Vocabulary
+from cleft.runtime.directory import map_matrix
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
