@@ -237,22 +237,22 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit:
         sys.stdout.flush()  # fails if the help could not be written
         raise
-    with _telling_warnings():
+    with _warnings_as_messages():
         code: int = args.run(args)
     return code
 
 
 @contextmanager
-def _telling_warnings() -> Iterator[None]:
+def _warnings_as_messages() -> Iterator[None]:
     """Say each warning of ours once, as one line and without the place in our code."""
-    told: set[str] = set()
+    shown: set[str] = set()
     elsewhere = warnings.showwarning
 
     def tell(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if not issubclass(category, LanguageWarning):
             elsewhere(message, category, *rest, **more)
-        elif str(message) not in told:
-            told.add(str(message))
+        elif str(message) not in shown:
+            shown.add(str(message))
             _print_error(str(message))
 
     with warnings.catch_warnings():

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from cleft.sentence import SentenceInput
     from cleft.text import Hyphens
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
-
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
@@ -32,9 +30,9 @@ TEXTS = (".txt", ".text")
 WITH_EDUS = ("text", "tokens", "jsonl")
 
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
-AT_MOST = 10_000
-"""Characters after which a beginning that is still undecided is taken for text."""
-FOUND = {
+UNDECIDED = 10_000
+"""Characters after which a file is read as text if its beginning still fits several formats."""
+NOT_TEXT = {
     "brackets": (
         "trees in brackets",
         "--input brackets parses their words again; --keep-tags keeps their tags",
@@ -44,7 +42,7 @@ FOUND = {
     "rs3": ("XML", "'cleft draw' and 'cleft convert' read the trees of .rs3 and .rs4 files"),
     "dis": ("discourse trees", "'cleft draw' and 'cleft convert' read the trees of .dis files"),
 }
-"""What may be taken for text by mistake, and what to do with it."""
+"""Formats that may be given where text is expected: what they are, and what to do with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,26 +50,26 @@ class Input:
     """One input: a file (or `-`) in `path`, or a text of the command line.
 
     `name` is how messages call it, `target` how its output is called in a
-    folder, without an ending. `asked` is the kind that it is said to be,
-    `told` the one that its name tells.
+    folder, without an ending. `option` is the kind that --input names, `ending`
+    the one that the ending of the file's name stands for.
     """
 
     name: str
     target: Path
-    asked: str | None
-    told: str = "text"
+    option: str | None
+    ending: str = "text"
     path: str | None = None
     text: str = ""
 
     @property
     def kind(self) -> str:
         """What it holds, one of KINDS."""
-        return self.asked or self.told
+        return self.option or self.ending
 
     @property
     def guessed(self) -> bool:
         """Whether it is taken for text because nothing says otherwise."""
-        return self.asked is None and self.told == "text"
+        return self.option is None and self.ending == "text"
 
     @property
     def source(self) -> files.Readable:
@@ -178,10 +176,10 @@ def _prose(each: Input) -> Iterator[str]:
     for line in lines:
         held += line
         found = _beginning(held)
-        if found is None and held.strip() and len(held) < AT_MOST:
+        if found is None and held.strip() and len(held) < UNDECIDED:
             continue
         if found:
-            what, hint = FOUND[found]
+            what, hint = NOT_TEXT[found]
             raise UsageError(
                 f"expected text, found {what}",
                 where=each.name,
@@ -209,7 +207,7 @@ def _beginning(text: str) -> str | None:
 def _named(argument: str, kind: str | None) -> list[Input]:
     if argument == files.STREAM:
         name = files.source_name(argument)
-        return [Input(name=name, target=Path("stdin"), asked=kind, path=argument)]
+        return [Input(name=name, target=Path("stdin"), option=kind, path=argument)]
     path = Path(argument)
     if argument and _exists(path):  # an empty path would be the current folder
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
@@ -230,15 +228,15 @@ def _text(text: str, kind: str | None) -> Input:
         raise UsageError(
             f"a text on the command line cannot be {kind}", hint="name a file, or - with a pipe"
         )
-    return Input(name="text", target=Path("text"), asked=kind, text=text)
+    return Input(name="text", target=Path("text"), option=kind, text=text)
 
 
 def _file(path: Path, relative: Path, kind: str | None) -> Input:
     plain = Path(str(relative).removesuffix(".gz"))
-    ending = plain.suffix.lower()
-    told = next((name for name, endings in ENDINGS.items() if ending in endings), "text")
+    suffix = plain.suffix.lower()
+    ending = next((name for name, endings in ENDINGS.items() if suffix in endings), "text")
     target = plain.with_suffix("")
-    return Input(name=str(path), target=target, asked=kind, told=told, path=str(path))
+    return Input(name=str(path), target=target, option=kind, ending=ending, path=str(path))
 
 
 def _folder(path: Path, kind: str | None) -> list[Input]:

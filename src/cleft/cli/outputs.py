@@ -30,7 +30,7 @@ ENDINGS = {
 
 WHOLE = ("dis", "rs3", "svg", "html")
 """Formats of which nothing is written before all of it is there."""
-TOLD = {
+OTHER_ENDINGS = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "terminal": (".txt", ".text"),
     "text": (".txt", ".text"),
@@ -140,12 +140,12 @@ name a file that ends in .svg
     from cleft.formats.registry import FORMATS
 
     ending = Path(output.removesuffix(".gz")).suffix.lower()
-    told = {name: found.endings for name, found in FORMATS.items()} | TOLD
-    if ending not in told[form] and any(ending in endings for endings in told.values()):
+    endings_of = {name: found.endings for name, found in FORMATS.items()} | OTHER_ENDINGS
+    if ending not in endings_of[form] and any(ending in endings for endings in endings_of.values()):
         raise UsageError(
             f"{form} is written, and the ending {ending!r} is not that of {form}",
             where=output,
-            hint=f"name a file that ends in {told[form][0]}",
+            hint=f"name a file that ends in {endings_of[form][0]}",
         )
 
 

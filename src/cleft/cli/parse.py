@@ -140,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = with_progress(results, visible=not _to_terminal(destination))
-    with closing(results), tally.told(destination.done):
+    with closing(results), tally.noting_interrupts(destination.done):
         for number, group in grouped(results, sentences, tally, apart=destination.is_folder):
             write_results(destination, number, group, many=args.n_best > 1)
             tally.inputs += 1
@@ -205,8 +205,8 @@ class Tally:
             self.first = self.first or f"{name}: {sentence.error}"
 
     @contextmanager
-    def told(self, done: Callable[[int], str]) -> Iterator[None]:
-        """Let an interrupt say what was done; `done` tells where so many inputs' output is."""
+    def noting_interrupts(self, done: Callable[[int], str]) -> Iterator[None]:
+        """Add to an interrupt what was done; `done` says where the output of so many inputs is."""
         try:
             yield
         except KeyboardInterrupt as error:

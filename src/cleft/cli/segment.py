@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()
     results = with_progress(results, visible=not hidden)
-    with closing(results), tally.told(lambda _: done(args.output)):
+    with closing(results), tally.noting_interrupts(lambda _: done(args.output)):
         for _, group in grouped(results, sentences, tally, apart=False):
             with files.writing(args.output) as stream:
                 _write(group, stream, args.format)

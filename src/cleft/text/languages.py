@@ -12,8 +12,6 @@ from typing import Literal
 
 from cleft.errors import UsageError
 
-__all__ = ["LANGUAGES", "Hyphens", "Language", "has_spaces", "language_named"]
-
 Hyphens = Literal["split", "keep"]
 """Whether a hyphen or a slash inside a word is a token of its own."""
 

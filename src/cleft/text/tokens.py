@@ -24,8 +24,6 @@ from cleft.span import Token
 from cleft.text.languages import CLIPPED, ELIDED, UNITS, Hyphens, Language, language_named
 from cleft.text.word_parts import DASH, word_ends
 
-__all__ = ["penn_forms", "tokenize"]
-
 # ---------------------------------------------------------------- classes of characters
 
 _MARK_RANGES = (
