@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +20,21 @@ from cleft import files
 from cleft.errors import CleftError, InputError, UsageError
 
 if TYPE_CHECKING:
+    from cleft.parser import Parser
     from cleft.text import Hyphens, Source
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs", "source_of_words"]
+__all__ = [
+    "KINDS",
+    "Input",
+    "Sentences",
+    "add_inputs",
+    "find_inputs",
+    "load_model",
+    "source_of_words",
+]
 
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
+AUTO = "auto"
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
 ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
@@ -32,6 +42,8 @@ TEXTS = (".txt", ".text")
 WITH_EDUS = ("text", "tokens", "jsonl")
 
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
+UNSPACED = re.compile(r"[^./\\]*[\u3040-\u30ff\u3400-\u9fff][^./\\]*")
+"""What is a text though no space is in it: Chinese and Japanese, without a file's ending."""
 AT_MOST = 10_000
 """Characters after which a beginning that is still undecided is taken for text."""
 FOUND = {
@@ -53,7 +65,8 @@ class Input:
 
     `name` is how messages call it, `target` how its output is called in a
     folder, without an ending. `asked` is the kind that it is said to be,
-    `told` the one that its name tells.
+    `told` the one that its name tells. `begun` are the lines of standard input
+    where some were read already.
     """
 
     name: str
@@ -62,6 +75,7 @@ class Input:
     told: str = "text"
     path: str | None = None
     text: str = ""
+    begun: Iterable[str] | None = None
 
     @property
     def kind(self) -> str:
@@ -78,6 +92,10 @@ class Input:
         """The path or the text, as the readers of formats take it."""
         return files.Text(self.name, self.text) if self.path is None else self.path
 
+    def lines(self) -> Iterable[str]:
+        """The lines of a text."""
+        return files.lines(self.source) if self.begun is None else self.begun
+
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that say what to read and which model reads it."""
@@ -85,8 +103,8 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "inputs",
         metavar="INPUT",
         nargs="*",
-        help="a file, a folder of .txt files, a text (if it has white space in it), or - "
-        "for standard input",
+        help="a file, a folder of .txt files, a text (if it has white space in it, or is "
+        "Chinese or Japanese), or - for standard input",
     )
     parser.add_argument(
         "--text", action="append", default=[], metavar="TEXT", help="a text, whatever it looks like"
@@ -105,7 +123,10 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "spmrl, keyaki or none",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"
+        "--language",
+        metavar="CODE",
+        help="the rules for text, as in fr (default: the model's); auto tells the language "
+        "from the beginning of the text, and takes the model of it",
     )
     parser.add_argument(
         "--hyphens",
@@ -115,8 +136,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="MODEL",
-        default="en",
-        help="a built-in model or a model's directory (default: en)",
+        help="a model's name, as 'cleft models' lists them, or its directory (default: en)",
     )
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)"
@@ -127,6 +147,48 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=int, default=1, metavar="N", help="width of the search (default: 1, greedy)"
     )
+
+
+def load_model(args: argparse.Namespace, inputs: Sequence[Input]) -> tuple[Parser, list[Input]]:
+    """The model that is asked for, or that of the text's language; and the inputs to read then."""
+    from cleft.models import DEFAULT
+    from cleft.parser import load
+
+    inputs = list(inputs)
+    if args.language == AUTO:
+        if args.model is not None:
+            raise UsageError(
+                "--language auto chooses the model, and --model names one", hint="leave one out"
+            )
+        args.model, inputs = _by_language(inputs)
+        args.language = None
+    return load(args.model or DEFAULT, threads=args.threads), inputs
+
+
+def _by_language(inputs: list[Input]) -> tuple[str, list[Input]]:
+    """The name of the model of a text's language; what was read to know it is read again."""
+    from cleft.models import languages
+    from cleft.text.recognition import WINDOW, identify
+
+    known = languages()
+    beginning = ""
+    for number, each in enumerate(inputs):
+        if each.kind in RAW and len(beginning) < WINDOW:
+            lines, held = iter(each.lines()), list[str]()
+            while len(beginning) < WINDOW and (line := next(lines, None)) is not None:
+                held.append(line)
+                beginning += line
+            if each.path == files.STREAM:
+                inputs[number] = replace(each, begun=chain(held, lines))
+    language = identify(beginning, among=known)
+    if language not in known:
+        what = f"seems to be {language!r}, and no model of it is here" if language else "is unknown"
+        raise UsageError(
+            f"the language of the text {what}",
+            where="--language auto",
+            hint=f"there are models of {', '.join(known)} ('cleft models'); name one by --model",
+        )
+    return known[language], inputs
 
 
 # ---------------------------------------------------------------- finding
@@ -174,7 +236,7 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
 
 def _prose(each: Input) -> Iterator[str]:
     """The lines of raw text; fails where it begins as a file of trees does."""
-    lines, held = iter(files.lines(each.source)), ""
+    lines, held = iter(each.lines()), ""
     for line in lines:
         held += line
         found = _beginning(held)
@@ -213,7 +275,7 @@ def _named(argument: str, kind: str | None) -> list[Input]:
     path = Path(argument)
     if argument and _exists(path):  # an empty path would be the current folder
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
-    if any(char.isspace() for char in argument):
+    if any(char.isspace() for char in argument) or UNSPACED.fullmatch(argument):
         return [_text(argument, kind)]
     raise UsageError("no such file", where=argument or "''", hint="for text use --text")
 
@@ -333,13 +395,13 @@ class Sentences:
         if self.edus:
             return self._read_edus(each)
         if each.kind == "lines":
-            return read_lines(files.lines(each.source), self.language, self.hyphens)
+            return read_lines(each.lines(), self.language, self.hyphens)
         if each.kind == "tokens":
             return read_tokens(files.lines(each.source))
         if each.kind == "brackets":
             return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
         if each.kind == "text":
-            lines = _prose(each) if each.guessed else files.lines(each.source)
+            lines = _prose(each) if each.guessed else each.lines()
             return read_plain(lines, self.language, self.hyphens)
         assert each.path is not None
         return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
@@ -359,7 +421,7 @@ class Sentences:
             for source in read_jsonl_tokens(each.path):
                 yield replace(source, edus=edus_of_fields(source, each.name))
             return
-        lines = _prose(each) if each.guessed else files.lines(each.source)
+        lines = _prose(each) if each.guessed else each.lines()
         tokenised = each.kind == "tokens"
         yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
 
