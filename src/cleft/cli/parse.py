@@ -19,9 +19,10 @@ from itertools import groupby
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cleft.cli.inputs import Sentences, add_inputs, find_inputs
+from cleft.cli.inputs import Sentences, add_inputs, find_inputs, load_model
 from cleft.cli.outputs import ENDINGS, Destination, write_results
 from cleft.errors import CleftError, UsageError
+from cleft.models import DEFAULT
 
 if TYPE_CHECKING:
     from cleft.parser import Parser
@@ -119,13 +120,11 @@ def run(args: argparse.Namespace) -> int:
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
 
-    from cleft.parser import load
-
-    parser = load(args.model, threads=args.threads)
+    parser, inputs = load_model(args, inputs)
     if args.edus and DISCOURSE not in parser.manifest.tasks:
         raise UsageError(
             "--edus is about discourse trees, and the model has none",
-            where=args.model,
+            where=args.model or DEFAULT,
             hint="use a model with discourse, such as en",
         )
     language = args.language or parser.language

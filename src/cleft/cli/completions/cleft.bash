@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/cleft
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_cleft_subparsers=(parse segment demo evaluate convert sentences draw train export serve info check completion)
+_shtab_cleft_subparsers=(parse segment demo evaluate convert sentences draw train export serve models info check completion)
 
 _shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output)
 _shtab_cleft_segment_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --format -o --output)
@@ -17,6 +17,7 @@ _shtab_cleft_draw_option_strings=(-h --help --diff -o --output --number --theme 
 _shtab_cleft_train_option_strings=(-h --help --set -o --output --resume)
 _shtab_cleft_export_option_strings=(-h --help --int8 --dev --clean --name --licence --language --data --card)
 _shtab_cleft_serve_option_strings=(-h --help --host --port --model --threads --token-file --cors --allow-host --max-body --max-stream --max-line --max-tokens --max-trace --queue --seconds)
+_shtab_cleft_models_option_strings=(-h --help --json)
 _shtab_cleft_info_option_strings=(-h --help --labels --json)
 _shtab_cleft_check_option_strings=(-h --help)
 _shtab_cleft_completion_option_strings=(-h --help)
@@ -81,7 +82,7 @@ _shtab_cleft_draw___from_choices=(brackets jsonl rs3 rs4 dis rsd)
 _shtab_cleft_draw___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_export___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_completion_pos_0_choices=(bash zsh fish)
-_shtab_cleft_pos_0_choices=(parse segment demo evaluate convert sentences draw train export serve info check completion)
+_shtab_cleft_pos_0_choices=(parse segment demo evaluate convert sentences draw train export serve models info check completion)
 
 _shtab_cleft_parse_pos_0_nargs='*'
 _shtab_cleft_parse__h_nargs=0
@@ -120,6 +121,9 @@ _shtab_cleft_export___help_nargs=0
 _shtab_cleft_export___int8_nargs=0
 _shtab_cleft_serve__h_nargs=0
 _shtab_cleft_serve___help_nargs=0
+_shtab_cleft_models__h_nargs=0
+_shtab_cleft_models___help_nargs=0
+_shtab_cleft_models___json_nargs=0
 _shtab_cleft_info__h_nargs=0
 _shtab_cleft_info___help_nargs=0
 _shtab_cleft_info___labels_nargs=0

@@ -56,7 +56,7 @@ function _shtab_cleft_using
   test "$_shtab_cleft_cmdpath" = "$argv"
 end
 
-set -g _shtab_cleft_commands parse segment demo evaluate convert sentences draw train export serve info check completion
+set -g _shtab_cleft_commands parse segment demo evaluate convert sentences draw train export serve models info check completion
 set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --width -o
 
 complete -c cleft -e
@@ -69,9 +69,9 @@ complete -c cleft -n '_shtab_cleft_using parse' -s h -l help -d 'show this help 
 complete -c cleft -n '_shtab_cleft_using parse' -l text -x -d 'a text, whatever it looks like'
 complete -c cleft -n '_shtab_cleft_using parse' -l input -xka "text lines tokens jsonl conllu brackets" -d 'what the input holds: raw text, raw sentences or tokenised ones one a line, JSON Lines with tokens, CoNLL-U, or trees whose words are parsed again (default: told by the ending, else text)'
 complete -c cleft -n '_shtab_cleft_using parse' -l clean -xka "none ptb ptb-text spmrl keyaki" -d 'what to take off trees before their words are read: ptb (the default: no traces), ptb-text, spmrl, keyaki or none'
-complete -c cleft -n '_shtab_cleft_using parse' -l language -x -d 'the rules for text, as in fr (default: the model'"'"'s)'
+complete -c cleft -n '_shtab_cleft_using parse' -l language -x -d 'the rules for text, as in fr (default: the model'"'"'s); auto tells the language from the beginning of the text, and takes the model of it'
 complete -c cleft -n '_shtab_cleft_using parse' -l hyphens -xka "split keep" -d 'whether hyphens inside words are tokens (default: split, in English)'
-complete -c cleft -n '_shtab_cleft_using parse' -l model -xka "(_cleft_models_or_files)" -d 'a built-in model or a model'"'"'s directory (default: en)'
+complete -c cleft -n '_shtab_cleft_using parse' -l model -xka "(_cleft_models_or_files)" -d 'a model'"'"'s name, as '"'"'cleft models'"'"' lists them, or its directory (default: en)'
 complete -c cleft -n '_shtab_cleft_using parse' -l threads -x -d 'threads of one process (default: 1)'
 complete -c cleft -n '_shtab_cleft_using parse' -l jobs -x -d 'processes that parse (default: 1)'
 complete -c cleft -n '_shtab_cleft_using parse' -l beam -x -d 'width of the search (default: 1, greedy)'
@@ -81,21 +81,21 @@ complete -c cleft -n '_shtab_cleft_using parse' -l keep-tags -d 'with --input br
 complete -c cleft -n '_shtab_cleft_using parse' -l edus -d 'the input gives the EDUs; see below'
 complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 svg html" -d 'default: terminal'
 complete -c cleft -n '_shtab_cleft_using parse' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a file or a folder; see below'
-complete -c cleft -n '_shtab_cleft_using parse; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it), or - for standard input'
+complete -c cleft -n '_shtab_cleft_using parse; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a segment -d 'Split text into elementary discourse units.'
 complete -c cleft -n '_shtab_cleft_using segment' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using segment' -l text -x -d 'a text, whatever it looks like'
 complete -c cleft -n '_shtab_cleft_using segment' -l input -xka "text lines tokens jsonl conllu brackets" -d 'what the input holds: raw text, raw sentences or tokenised ones one a line, JSON Lines with tokens, CoNLL-U, or trees whose words are parsed again (default: told by the ending, else text)'
 complete -c cleft -n '_shtab_cleft_using segment' -l clean -xka "none ptb ptb-text spmrl keyaki" -d 'what to take off trees before their words are read: ptb (the default: no traces), ptb-text, spmrl, keyaki or none'
-complete -c cleft -n '_shtab_cleft_using segment' -l language -x -d 'the rules for text, as in fr (default: the model'"'"'s)'
+complete -c cleft -n '_shtab_cleft_using segment' -l language -x -d 'the rules for text, as in fr (default: the model'"'"'s); auto tells the language from the beginning of the text, and takes the model of it'
 complete -c cleft -n '_shtab_cleft_using segment' -l hyphens -xka "split keep" -d 'whether hyphens inside words are tokens (default: split, in English)'
-complete -c cleft -n '_shtab_cleft_using segment' -l model -xka "(_cleft_models_or_files)" -d 'a built-in model or a model'"'"'s directory (default: en)'
+complete -c cleft -n '_shtab_cleft_using segment' -l model -xka "(_cleft_models_or_files)" -d 'a model'"'"'s name, as '"'"'cleft models'"'"' lists them, or its directory (default: en)'
 complete -c cleft -n '_shtab_cleft_using segment' -l threads -x -d 'threads of one process (default: 1)'
 complete -c cleft -n '_shtab_cleft_using segment' -l jobs -x -d 'processes that parse (default: 1)'
 complete -c cleft -n '_shtab_cleft_using segment' -l beam -x -d 'width of the search (default: 1, greedy)'
 complete -c cleft -n '_shtab_cleft_using segment' -l format -xka "text jsonl" -d 'default: text'
 complete -c cleft -n '_shtab_cleft_using segment' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where to write'
-complete -c cleft -n '_shtab_cleft_using segment; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it), or - for standard input'
+complete -c cleft -n '_shtab_cleft_using segment; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a demo -d 'parse a paragraph and show both trees'
 complete -c cleft -n '_shtab_cleft_using demo' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a evaluate -d 'Score predicted trees against gold ones.'
@@ -186,6 +186,9 @@ complete -c cleft -n '_shtab_cleft_using serve' -l max-tokens -x -d 'the most to
 complete -c cleft -n '_shtab_cleft_using serve' -l max-trace -x -d 'the most numbers in the distributions of a trace'
 complete -c cleft -n '_shtab_cleft_using serve' -l queue -x -d 'the most requests under way at once'
 complete -c cleft -n '_shtab_cleft_using serve' -l seconds -x -d 'the longest a request takes'
+complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a models -d 'List the models that are found by their names.'
+complete -c cleft -n '_shtab_cleft_using models' -s h -l help -d 'show this help message and exit'
+complete -c cleft -n '_shtab_cleft_using models' -l json -d 'one JSON object a model'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a info -d 'Show what a model is: its licence, what it was trained on, its scores, tasks and labels, its size.'
 complete -c cleft -n '_shtab_cleft_using info' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using info' -l labels -d 'list all labels'
