@@ -1,7 +1,8 @@
-"""Drawings of trees: for the terminal, as SVG, as a page of HTML, in a notebook.
+"""Drawings of trees: for the terminal, as SVG, HTML, PNG, PDF and LaTeX, in a notebook.
 
-`terminal`, `svg` and `html` take a `Tree`, a `DiscourseTree`, or what `diff`
-makes of a gold and a predicted tree. Nothing here needs a browser or a font.
+`terminal`, `svg`, `html`, `png` and `pdf` take a `Tree`, a `DiscourseTree`, or
+what `diff` makes of a gold and a predicted tree; `latex` takes trees. Nothing
+here needs a browser or a font.
 
 >>> from cleft import Tree, draw
 >>> gold = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
@@ -13,10 +14,11 @@ True
 
 from cleft.draw.compare import Diff, Drawable, diff
 from cleft.draw.html_output import Section, html
+from cleft.draw.latex_output import latex
 from cleft.draw.layout import Layout
-from cleft.draw.svg_output import lay_out, svg
+from cleft.draw.svg_output import lay_out, pdf, png, svg
 from cleft.draw.terminal_output import terminal
-from cleft.draw.theme import Options, Theme
+from cleft.draw.theme import Options, Theme, View
 
 __all__ = [
     "Diff",
@@ -25,9 +27,13 @@ __all__ = [
     "Options",
     "Section",
     "Theme",
+    "View",
     "diff",
     "html",
+    "latex",
     "lay_out",
+    "pdf",
+    "png",
     "svg",
     "terminal",
 ]
