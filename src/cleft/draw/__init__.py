@@ -12,13 +12,18 @@ True
 '3 of 3 phrases agree'
 """
 
+from typing import TYPE_CHECKING
+
+from cleft import lazy
 from cleft.draw.compare import Diff, Drawable, diff
-from cleft.draw.html_output import Section, html
-from cleft.draw.latex_output import latex
 from cleft.draw.layout import Layout
-from cleft.draw.svg_output import lay_out, pdf, png, svg
 from cleft.draw.terminal_output import terminal
 from cleft.draw.theme import Options, Theme, View
+
+if TYPE_CHECKING:
+    from cleft.draw.html_output import Section, html
+    from cleft.draw.latex_output import latex
+    from cleft.draw.svg_output import lay_out, pdf, png, svg
 
 __all__ = [
     "Diff",
@@ -37,3 +42,13 @@ __all__ = [
     "svg",
     "terminal",
 ]
+
+# A drawing in the terminal needs none of these.
+__getattr__ = lazy(
+    __name__,
+    {
+        "html_output": ("Section", "html"),
+        "latex_output": ("latex",),
+        "svg_output": ("lay_out", "pdf", "png", "svg"),
+    },
+)

@@ -22,6 +22,7 @@ from cleft.draw.layout import (
     Text,
     children_of,
     drop,
+    edu_numbers,
     elbow,
     evidence_lines,
     is_doubtful,
@@ -348,20 +349,6 @@ def name_text(
 def name_width(name: str) -> float:
     """The width of the box of a relation's name."""
     return text_width(name, NAME, bold=True) + 10
-
-
-def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """The numbers of the first and the last EDU of each node of a preorder."""
-    count = sum(not below for below in children)
-    numbers = [(0, 0)] * len(children)
-    for place in range(len(children) - 1, -1, -1):
-        below = children[place]
-        if below:
-            numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
-        else:
-            numbers[place] = (count, count)
-            count -= 1
-    return numbers
 
 
 def describe(nodes: Sequence[DiscourseTree]) -> str:

@@ -226,6 +226,20 @@ def stack(layouts: Iterable[Layout], gap: float, *, name: str, description: str)
     )
 
 
+def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """The numbers of the first and the last EDU of each node of a preorder."""
+    count = sum(not below for below in children)
+    numbers = [(0, 0)] * len(children)
+    for place in range(len(children) - 1, -1, -1):
+        below = children[place]
+        if below:
+            numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
+        else:
+            numbers[place] = (count, count)
+            count -= 1
+    return numbers
+
+
 def children_of(nodes: Sequence[Tree | DiscourseTree]) -> list[list[int]]:
     """The children of each node of a preorder, by their places in it."""
     children: list[list[int]] = [[] for _ in nodes]

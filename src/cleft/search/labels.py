@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.errors import ModelError
-from cleft.search.constraints import LOWEST
+from cleft.search.options import LOWEST
 from cleft.search.scorer import Encoded, Floats, Ints, Scorer
 from cleft.tree import is_dummy
 
