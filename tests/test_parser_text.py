@@ -91,7 +91,7 @@ def test_what_is_no_text_is_refused(parser):
     with pytest.raises(UsageError, match="hyphens"):
         parser.parse("a", hyphens="some")
     with pytest.raises(UsageError):
-        parser.parse("a", language="zh")
+        parser.parse("a", language="th")
     with pytest.raises(UsageError, match="hyphens"):
         parser.stream(["a"], hyphens="some")
 
