@@ -232,3 +232,14 @@ def test_plain_forms_are_read_alike():
     assert torch.equal(one.words, two.words)
     given = Featuriser(NetworkConfig(**SMALL), vocabulary)([["-LRB-", "rain", "-RRB-", "``"]])
     assert not torch.equal(one.words, given.words)
+
+
+def test_only_training_trees_are_collapsed(tmp_path):
+    tree = "(S (NP (NP (NN rain)) (SBAR (-NONE- *T*))) (VP (VB fell)))"
+    for name in ("train.mrg", "dev.mrg"):
+        (tmp_path / name).write_text(tree)
+    train, dev = str(tmp_path / "train.mrg"), str(tmp_path / "dev.mrg")
+    config = DataConfig(train=(train,), dev=(dev,), collapse=True)
+    [taught], [chosen] = (read_sentences("syntax", [path], config) for path in (train, dev))
+    assert str(taught.tree) == "(S (NP (NN rain)) (VP (VB fell)))"
+    assert str(chosen.tree) == "(S (NP (NP (NN rain))) (VP (VB fell)))"

@@ -43,10 +43,14 @@ class Cleaning:
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
     - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
     - `respell`: words become what a text writes, as told above
+    - `collapse`: a phrase whose traces leave it one phrase of the same label becomes that phrase
 
     >>> tree = Tree.from_brackets("( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB Go))))")
     >>> print(clean_tree(tree, PTB))
     (S (VP (VB Go)))
+    >>> tree = Tree.from_brackets("(NP (NP (NN rain)) (SBAR (-NONE- *T*)))")
+    >>> print(clean_tree(tree, replace(PTB, collapse=True)))
+    (NP (NN rain))
     """
 
     traces: bool = True
@@ -56,6 +60,7 @@ class Cleaning:
     root: bool = True
     unescape: bool = False
     respell: bool = False
+    collapse: bool = False
 
 
 KEEP = Cleaning(traces=False, cut="", root=False)
@@ -127,6 +132,14 @@ class Cleaner:
             tag = _cut(tag, clean.cut_tags)
         return Tree(self._tags.get(tag, tag), (), word)
 
+    def node(self, label: str, children: tuple[Tree, ...], before: int) -> Tree:
+        """A phrase with the children that are left of so many."""
+        if self.clean.collapse and len(children) == 1 < before:
+            only = children[0]
+            if only.label == label and only.word is None:
+                return only
+        return Tree(label, children)
+
     def root(self, tree: Tree) -> Tree:
         """A whole tree: its words respelled and its outer bracket taken off, if so asked."""
         if self.clean.respell:
@@ -145,7 +158,7 @@ def clean_tree(tree: Tree, clean: Cleaning) -> Tree | None:
         count = len(node.children)
         kept = tuple([child for child in stack[: -count - 1 : -1] if child is not None])
         del stack[-count:]
-        stack.append(Tree(cleaner.phrase(node.label), kept) if kept else None)
+        stack.append(cleaner.node(cleaner.phrase(node.label), kept, count) if kept else None)
     cleaned = stack[0]
     return None if cleaned is None else cleaner.root(cleaned)
 

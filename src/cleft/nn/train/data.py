@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
     in_brackets = get_task(task).labels == "spans" and ".jsonl" not in file.suffixes
     found = FORMATS["brackets" if in_brackets else "jsonl"]
     clean = cleaning(config.clean) if in_brackets else None
+    if clean is not None and config.collapse and path in config.train:
+        clean = replace(clean, collapse=True)
     records = found.records(file, clean=clean, relations="coarse")
     for number, record in enumerate(records, start=1):
         genre = str(record.fields.get("genre", ""))
