@@ -10,9 +10,12 @@
 # sys.path, where a file may be called like any module (see __main__.py).
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cleft.discourse import DiscourseTree, Edu
     from cleft.errors import CleftError
-    from cleft.parser import Parser, Sentence, load
+    from cleft.parser import Parser, load
+    from cleft.sentence import Sentence, SentenceInput
     from cleft.span import Span, Split
     from cleft.tasks import DISCOURSE, SYNTAX, Derivation
     from cleft.tree import Tree
@@ -28,6 +31,7 @@ __all__ = [
     "Edu",
     "Parser",
     "Sentence",
+    "SentenceInput",
     "Span",
     "Split",
     "Tree",
@@ -38,23 +42,31 @@ __all__ = [
 _HOMES = {
     "discourse": ("DiscourseTree", "Edu"),
     "errors": ("CleftError",),
-    "parser": ("Parser", "Sentence", "load"),
+    "parser": ("Parser", "load"),
+    "sentence": ("Sentence", "SentenceInput"),
     "span": ("Span", "Split"),
     "tasks": ("DISCOURSE", "SYNTAX", "Derivation"),
     "tree": ("Tree",),
 }
 
 
-def __getattr__(name: str) -> object:
-    """A public name is loaded when it is first asked for."""
-    from importlib import import_module
+def lazy(package: str, homes: "dict[str, tuple[str, ...]]") -> "Callable[[str], object]":
+    """The `__getattr__` of a package: a name is loaded from its module when it is first used."""
 
-    for home, names in _HOMES.items():
-        if name in names:
-            found: object = getattr(import_module(f"cleft.{home}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module 'cleft' has no attribute {name!r}")
+    def load_name(name: str) -> object:
+        from importlib import import_module
+
+        for home, names in homes.items():
+            if name in names:
+                found: object = getattr(import_module(f"{package}.{home}"), name)
+                setattr(import_module(package), name, found)
+                return found
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load_name
+
+
+__getattr__ = lazy(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -1,10 +1,8 @@
-from dataclasses import replace
-
 import pytest
 
 from cleft.errors import UsageError
 from cleft.formats.brackets import parse_brackets
-from cleft.formats.cleaning import PTB, SPMRL, clean_tree, cleaning
+from cleft.formats.cleaning import PTB, PTB_TEXT, SPMRL, clean_tree, cleaning
 from cleft.tree import Tree
 
 
@@ -30,17 +28,12 @@ def test_tags_that_a_treebank_spells_in_its_own_way_get_their_usual_names() -> N
     assert str(clean_tree(tree, SPMRL)) == "(NP (PRPP its) (NN beak))"
 
 
-@pytest.mark.parametrize(
-    ("tree", "cleaned"),
-    [
-        ("(NP-1 (NP-2 (NN rain)) (SBAR (-NONE- *T*)))", "(NP (NN rain))"),
-        ("(NP (NP (NP (NN rain)) (PP (-NONE- *))) (-NONE- *))", "(NP (NN rain))"),
-        ("(NP (NP (NN rain)))", "(NP (NP (NN rain)))"),  # no trace explains it
-        ("(S (NP (-NONE- *)) (VP (VB go)))", "(S (VP (VB go)))"),
-        ("(NN (NN rain) (X (-NONE- *)))", "(NN (NN rain))"),  # a phrase over a word is no chain
-    ],
-)
-def test_x_over_x_that_only_a_trace_explains_is_collapsed(tree: str, cleaned: str) -> None:
-    clean = replace(PTB, collapse=True)
-    assert str(clean_tree(Tree.from_brackets(tree), clean)) == cleaned
-    assert str(parse_brackets(tree, clean)) == cleaned
+def test_a_phrase_that_a_trace_leaves_with_its_own_label_is_one_phrase() -> None:
+    text = "( (S (NP-SBJ (NP (DT the) (NN man)) (-NONE- *)) (VP (VBD left) (NP (NP (NN home))))))"
+    trees = [str(parse_brackets(text, cleaning(name))) for name in ("ptb", "ptb-text")]
+    assert trees == [
+        "(S (NP (NP (DT the) (NN man))) (VP (VBD left) (NP (NP (NN home)))))",
+        "(S (NP (DT the) (NN man)) (VP (VBD left) (NP (NN home))))",
+    ]
+    whole = clean_tree(parse_brackets(text), PTB_TEXT)
+    assert str(whole) == trees[1]

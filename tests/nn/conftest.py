@@ -7,13 +7,18 @@ import pytest
 import torch
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.batches import Example
-from cleft.nn.train.data import Sentence, make_examples, make_vocabulary, read_sentences
+from cleft.nn.train.data import (
+    Sentence,
+    derive_sentences,
+    make_examples,
+    make_vocabulary,
+    read_sentences,
+)
 from cleft.nn.train.recipe import DataConfig
-from cleft.nn.vocab import Vocabulary
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -32,7 +37,15 @@ SMALL = {
     "tag_size": 5,
     "edu_size": 4,
 }
-BOTH = {**SMALL, "tasks": ("syntax", "discourse"), "tags": True, "edu_boundaries": "pointer"}
+PAPER = {"history": True, "pointer_range": "sentence", "span_scores": 0}
+"""The paper's decoder and pointer."""
+BOTH = {
+    **SMALL,
+    **PAPER,
+    "tasks": ("syntax", "discourse"),
+    "tags": True,
+    "edu_boundaries": "pointer",
+}
 
 
 class Bench:
@@ -41,14 +54,17 @@ class Bench:
     def __init__(self, config: NetworkConfig, transformer: object = None, pieces: object = None):
         self.config = config
         self.sentences = {task: invented(task) for task in config.tasks}
-        self.vocabulary: Vocabulary = make_vocabulary(self.sentences, config, min_count=1)
+        self.decisions = {
+            task: derive_sentences(task, rows, config) for task, rows in self.sentences.items()
+        }
+        self.vocabulary: Vocabulary = make_vocabulary(self.decisions, config, min_count=1)
         torch.manual_seed(3)
         self.network = Network(config, self.vocabulary, transformer).eval()
         self.featurise = Featuriser(config, self.vocabulary, pieces)  # type: ignore[arg-type]
         self.scorer = TorchScorer(self.network, self.vocabulary, self.featurise)
 
     def examples(self, task: str) -> list[Example]:
-        return make_examples(task, self.sentences[task], self.config, self.vocabulary)
+        return make_examples(task, self.decisions[task], self.vocabulary)
 
     def scramble(self) -> "Bench":
         """Random weights everywhere, so that nothing is zero by its start."""

@@ -9,8 +9,9 @@ import pytest
 
 from cleft.errors import ModelError, UsageError
 from cleft.parser import load
-from cleft.runtime import FORMAT, Manifest, ModelDirectory, OnnxScorer, check, write_checksums
+from cleft.runtime import FORMAT, Manifest, ModelDirectory, OnnxScorer, write_checksums
 from cleft.runtime.manifest import PieceRules
+from cleft.runtime.selftest import check
 from cleft.runtime.sessions import Sessions
 from cleft.runtime.words import WordPieces
 from tests.runtime.models import model

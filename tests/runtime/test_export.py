@@ -13,7 +13,7 @@ from cleft.errors import InputError, ModelError, OutputError
 from cleft.nn.checkpoint import save_model
 from cleft.nn.export.encoder_graphs import supported
 from cleft.nn.export.export import ExportOptions, export, export_scorer
-from cleft.nn.export.quality import dev_sentences, refuse_loss
+from cleft.nn.export.int8 import dev_sentences, refuse_loss
 from cleft.nn.export.tokenizer import piece_rules
 from cleft.nn.train.data import Sentence
 from cleft.nn.train.recipe import read_recipe
@@ -146,7 +146,7 @@ def discourse_dev():
 
 def test_quantisation_that_costs_too_much_is_refused(monkeypatch):
     scores = iter([90.0, 89.79])
-    monkeypatch.setattr("cleft.nn.export.quality.dev_score", lambda *_: next(scores))
+    monkeypatch.setattr("cleft.nn.export.int8.dev_score", lambda *_: next(scores))
     with pytest.raises(ModelError, match=r"\(spmrl\) on dev from 90\.00 to 89\.79, by more than 0"):
         refuse_loss(
             None,
@@ -170,7 +170,7 @@ def test_quantisation_that_costs_little_is_recorded(tmp_path):
 
 def test_quantisation_is_judged_by_the_metric_that_the_model_was_chosen_by(tmp_path, monkeypatch):
     # Random weights: a processor's last digits may decide, and here only the metric counts.
-    monkeypatch.setattr("cleft.nn.export.quality.MOST_LOST", 100.0)
+    monkeypatch.setattr("cleft.nn.export.int8.MOST_LOST", 100.0)
     scorer = torch_scorer("lstm")
     gold = tmp_path / "dev.mrg"
     # A phrase of punctuation alone is no phrase to COLLINS.

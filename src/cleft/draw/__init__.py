@@ -11,12 +11,17 @@ True
 '3 of 3 phrases agree'
 """
 
+from typing import TYPE_CHECKING
+
+from cleft import lazy
 from cleft.draw.compare import Diff, Drawable, diff
-from cleft.draw.html_output import Section, html
 from cleft.draw.layout import Layout
-from cleft.draw.svg_output import lay_out, svg
 from cleft.draw.terminal_output import terminal
 from cleft.draw.theme import Options, Theme
+
+if TYPE_CHECKING:
+    from cleft.draw.html_output import Section, html
+    from cleft.draw.svg_output import lay_out, svg
 
 __all__ = [
     "Diff",
@@ -31,3 +36,6 @@ __all__ = [
     "svg",
     "terminal",
 ]
+
+# A drawing in the terminal needs none of these.
+__getattr__ = lazy(__name__, {"html_output": ("Section", "html"), "svg_output": ("lay_out", "svg")})

@@ -124,7 +124,7 @@ class Reader:
         if len(kept) == 1 and label and not kept[0].label and kept[0].word is not None:
             # A preterminal over two lines; its tag was read as a phrase's label.
             return self.cleaner.leaf(label, kept[0].word)
-        return self.cleaner.node(label, kept, len(inner))
+        return Tree(label, kept)
 
     def _whole(self, tree: Tree | None) -> Tree:
         if tree is None:

@@ -26,7 +26,17 @@ from dataclasses import dataclass, replace
 from cleft.errors import UsageError
 from cleft.tree import Tree, fold, split_root
 
-__all__ = ["CLEANINGS", "KEEP", "PTB", "SPMRL", "Cleaner", "Cleaning", "clean_tree", "cleaning"]
+__all__ = [
+    "CLEANINGS",
+    "KEEP",
+    "PTB",
+    "PTB_TEXT",
+    "SPMRL",
+    "Cleaner",
+    "Cleaning",
+    "clean_tree",
+    "cleaning",
+]
 
 TRACE = "-NONE-"
 
@@ -41,16 +51,13 @@ class Cleaning:
     - `cut_tags`: the same for the tags of words
     - `tag_names`: tags that a treebank spells in its own way, and the usual spelling
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
+    - `repeats`: a phrase whose only child has the same label, as removed traces leave it
     - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
     - `respell`: words become what a text writes, as told above
-    - `collapse`: a phrase whose traces leave it one phrase of the same label becomes that phrase
 
     >>> tree = Tree.from_brackets("( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB Go))))")
     >>> print(clean_tree(tree, PTB))
     (S (VP (VB Go)))
-    >>> tree = Tree.from_brackets("(NP (NP (NN rain)) (SBAR (-NONE- *T*)))")
-    >>> print(clean_tree(tree, replace(PTB, collapse=True)))
-    (NP (NN rain))
     """
 
     traces: bool = True
@@ -58,9 +65,9 @@ class Cleaning:
     cut_tags: str = ""
     tag_names: tuple[tuple[str, str], ...] = ()
     root: bool = True
+    repeats: bool = False
     unescape: bool = False
     respell: bool = False
-    collapse: bool = False
 
 
 KEEP = Cleaning(traces=False, cut="", root=False)
@@ -70,6 +77,13 @@ PTB = Cleaning(cut="-=|", tag_names=(("PRPP", "PRP$"), ("WPP", "WP$")))
 """English and most Penn-style treebanks: no traces, labels cut at `-`, `=` and `|`.
 
 GENIA's PRPP and WPP become the Penn Treebank's PRP$ and WP$.
+"""
+
+PTB_TEXT = replace(PTB, repeats=True)
+"""For models of text: as PTB, and no phrase repeats its only child's label.
+
+Without its trace, `(NP (NP the man) (-NONE- *))` is an NP over an NP, and nothing in the words
+tells it from a plain NP.
 """
 
 SPMRL = Cleaning(cut="-=#|;{", cut_tags="#", respell=True)
@@ -82,6 +96,7 @@ besides; tags at `#`.
 CLEANINGS: dict[str, Cleaning | None] = {
     "none": None,
     "ptb": PTB,
+    "ptb-text": PTB_TEXT,
     "spmrl": SPMRL,
     "keyaki": Cleaning(cut="-=|;{"),
 }
@@ -132,35 +147,41 @@ class Cleaner:
             tag = _cut(tag, clean.cut_tags)
         return Tree(self._tags.get(tag, tag), (), word)
 
-    def node(self, label: str, children: tuple[Tree, ...], before: int) -> Tree:
-        """A phrase with the children that are left of so many."""
-        if self.clean.collapse and len(children) == 1 < before:
-            only = children[0]
-            if only.label == label and only.word is None:
-                return only
-        return Tree(label, children)
-
     def root(self, tree: Tree) -> Tree:
         """A whole tree: its words respelled and its outer bracket taken off, if so asked."""
         if self.clean.respell:
             tree = respell(tree)
-        return split_root(tree)[1] if self.clean.root else tree
+        if self.clean.root:
+            tree = split_root(tree)[1]
+        return without_repeats(tree) if self.clean.repeats else tree
 
 
 def clean_tree(tree: Tree, clean: Cleaning) -> Tree | None:
     """A cleaned copy of a tree; None where no word is left."""
     cleaner = Cleaner(clean)
-    stack: list[Tree | None] = []
-    for node in reversed(tree.preorder()):
-        if node.word is not None:
-            stack.append(cleaner.leaf(node.label, node.word))
-            continue
-        count = len(node.children)
-        kept = tuple([child for child in stack[: -count - 1 : -1] if child is not None])
-        del stack[-count:]
-        stack.append(cleaner.node(cleaner.phrase(node.label), kept, count) if kept else None)
-    cleaned = stack[0]
+
+    def phrase(node: Tree, children: list[Tree | None]) -> Tree | None:
+        kept = tuple([child for child in children if child is not None])
+        return Tree(cleaner.phrase(node.label), kept) if kept else None
+
+    cleaned = fold(tree, lambda leaf: cleaner.leaf(leaf.label, leaf.word or ""), phrase)
     return None if cleaned is None else cleaner.root(cleaned)
+
+
+def without_repeats(tree: Tree) -> Tree:
+    """A tree in which no phrase has an only child of the same label.
+
+    >>> print(without_repeats(Tree.from_brackets("(S (NP (NP (NP (NN rain)))) (VP (VBZ falls)))")))
+    (S (NP (NN rain)) (VP (VBZ falls)))
+    """
+    return tree if tree.word is not None else fold(tree, lambda leaf: leaf, _once)
+
+
+def _once(old: Tree, children: list[Tree]) -> Tree:
+    only = children[0] if len(children) == 1 else None
+    if only is not None and only.word is None and only.label == old.label:
+        return only
+    return Tree(old.label, tuple(children))
 
 
 def _cut(label: str, characters: str) -> str:
@@ -172,14 +193,7 @@ def _cut(label: str, characters: str) -> str:
 
 # ---------------------------------------------------------------- words
 
-ESCAPED = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-}
+ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 """How treebanks write brackets, which are marks of their own there."""
 
 LEMMA = re.compile(r"([^\w\s-])-\1")

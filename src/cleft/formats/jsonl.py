@@ -18,6 +18,7 @@ from cleft import files
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatError
 from cleft.formats.json_values import (
+    add_evidence,
     as_list,
     as_object,
     as_row,
@@ -26,11 +27,12 @@ from cleft.formats.json_values import (
     dump_json,
     load_json,
     nest,
+    read_evidence,
 )
 from cleft.formats.rst import text_tokens
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation, task_names
-from cleft.tree import Evidence, Tree
+from cleft.tree import Tree
 
 __all__ = [
     "VERSION",
@@ -45,8 +47,8 @@ __all__ = [
 ]
 
 VERSION = 1
-OURS = ("cleft", "tokens", "error")
-THEIRS = ("tokens", "edus", "splits", "splits_fine", "tree")
+OWN_KEYS = ("cleft", "tokens", "error")
+CORPUS_KEYS = ("tokens", "edus", "splits", "splits_fine", "tree")
 
 Relations = Literal["coarse", "fine"]
 """Which relation names to take where a corpus gives both."""
@@ -171,8 +173,8 @@ def syntax_data(tree: Tree) -> dict[str, Any]:
         "tags": [leaf.label for leaf in leaves],
         "nodes": [[node.label, span.left, span.right] for span, node in phrases],
     }
-    _add_evidence(data, [node.evidence for _, node in phrases])
-    _add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
+    add_evidence(data, [node.evidence for _, node in phrases])
+    add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
     return data
 
 
@@ -194,21 +196,8 @@ def discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]
         data["texts"] = [edu.text for edu in edus]
     if any(edu.start is not None for edu in edus):
         data["characters"] = [[edu.start, edu.end] for edu in edus]
-    _add_evidence(data, [node.evidence for _, node in inner])
+    add_evidence(data, [node.evidence for _, node in inner])
     return data
-
-
-def _add_evidence(
-    data: dict[str, Any], found: Sequence[Evidence | None], key: str = "evidence"
-) -> None:
-    if any(found):
-        data[key] = [None if one is None else _evidence_data(one) for one in found]
-
-
-def _evidence_data(evidence: Evidence) -> dict[str, Any]:
-    names = ("label", "split", "labels", "splits", "log_prob", "split_log_prob")
-    values = ((name, getattr(evidence, name)) for name in names)
-    return {name: value for name, value in values if value is not None and value != ()}
 
 
 # ---------------------------------------------------------------- reading
@@ -249,14 +238,14 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
             f"expected a JSON object, found {type(data).__name__}", where=where, hint="use {…}"
         )
     try:
-        return _ours(data) if "cleft" in data else _theirs(data, relations)
+        return _own_record(data) if "cleft" in data else _corpus_record(data, relations)
     except CleftError as error:
         raise TreeFormatError(error.problem, where=where, hint=error.hint) from error
     except RecursionError as error:
         raise FormatError("JSON nested too deeply", where=where) from error
 
 
-def _ours(data: dict[str, Any]) -> Record:
+def _own_record(data: dict[str, Any]) -> Record:
     version = data["cleft"]
     if version != VERSION:
         raise FormatError(
@@ -275,7 +264,7 @@ def _ours(data: dict[str, Any]) -> Record:
             if data.get(task) is not None
         },
         error=error,
-        fields={k: value for k, value in data.items() if k not in (*OURS, *task_names())},
+        fields={k: value for k, value in data.items() if k not in (*OWN_KEYS, *task_names())},
     )
 
 
@@ -294,8 +283,8 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
     if len(tags) != len(tokens) or not tokens:
         raise FormatError(f"{len(tokens)} tokens but {len(tags)} tags", hint="give one tag a token")
     rows = as_list(data.get("nodes", []), "nodes")
-    evidence = _read_evidence(data, "evidence", len(rows))
-    noted_tags = _read_evidence(data, "tag_evidence", len(tokens))
+    evidence = read_evidence(data, "evidence", len(rows))
+    noted_tags = read_evidence(data, "tag_evidence", len(tokens))
     leaves = [
         (Span(index, index + 1), Tree(tag, (), word, noted))
         for index, (tag, word, noted) in enumerate(zip(tags, tokens, noted_tags, strict=True))
@@ -311,7 +300,7 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
 
 def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseTree:
     rows = as_list(data.get("nodes", []), "nodes")
-    evidence = _read_evidence(data, "evidence", len(rows))
+    evidence = read_evidence(data, "evidence", len(rows))
     leaves = [(edu.span, DiscourseTree.leaf(edu)) for edu in _read_edus(data, tokens)]
     nodes = []
     for row, noted in zip(rows, evidence, strict=True):
@@ -349,7 +338,7 @@ def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
     return edus
 
 
-def _theirs(data: dict[str, Any], relations: Relations) -> Record:
+def _corpus_record(data: dict[str, Any], relations: Relations) -> Record:
     """A line of a sentence-level discourse corpus: tokens, EDUs and splits."""
     key = "splits_fine" if relations == "fine" and "splits_fine" in data else "splits"
     if key not in data:
@@ -369,7 +358,7 @@ def _theirs(data: dict[str, Any], relations: Relations) -> Record:
     if edus and edus != found:
         wrong = next((a for a, b in zip(edus, found, strict=False) if a != b), edus[-1])
         raise FormatError(f"EDU {list(wrong)} does not follow from the splits")
-    fields = {key: value for key, value in data.items() if key not in THEIRS}
+    fields = {key: value for key, value in data.items() if key not in CORPUS_KEYS}
     other = "coarse" if key == "splits_fine" else "fine"
     both = "splits" in data and "splits_fine" in data
     left_out = f"{other} relations" if both else ""
@@ -400,36 +389,3 @@ def _derivation(length: int, rows: list[Any]) -> Derivation:
     if known:
         raise FormatError(f"split of {list(next(iter(known)))} is not reached from the whole span")
     return Derivation(length=length, splits=tuple(splits), labels=tuple(labels))
-
-
-def _read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence | None]:
-    rows = data.get(key)
-    if rows is None:
-        return [None] * count
-    if len(as_list(rows, key)) != count:
-        raise FormatError(f"{key!r}: expected {count} entries, found {len(rows)}")
-    return [None if row is None else _one_evidence(as_object(row, key), key) for row in rows]
-
-
-def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
-    numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
-    if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
-        raise FormatError(f"{key!r}: expected numbers, found {reprlib.repr(row)}")
-    shares = [value for name, value in numbers.items() if "log" not in name and value is not None]
-    if not all(0 <= share <= 1 + 1e-6 for share in shares):
-        raise FormatError(f"{key!r}: expected probabilities, found {reprlib.repr(row)}")
-    labels, splits = (_shares(row.get(name, []), name, of) for name, of in SHARES.items())
-    return Evidence(labels=labels, splits=splits, **numbers)
-
-
-SHARES = {"labels": str, "splits": int}
-
-
-def _shares(rows: object, key: str, of: type) -> tuple[Any, ...]:
-    """Pairs of a label or a split and its probability."""
-    pairs = [tuple(as_row(pair, 2)) for pair in as_list(rows, key)]
-    for what, share in pairs:
-        if type(what) is not of or type(share) not in (int, float) or not 0 <= share <= 1 + 1e-6:
-            found = reprlib.repr([what, share])
-            raise FormatError(f"{key!r}: expected a {of.__name__} and its share, found {found}")
-    return tuple(pairs)

@@ -24,11 +24,10 @@ from torch import Tensor
 from cleft import files
 from cleft.errors import InputError, OutputError
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.transformer import encoder_sums, load_pieces, load_transformer
-from cleft.nn.vocab import Vocabulary
 
 __all__ = [
     "build_network",

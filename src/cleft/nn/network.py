@@ -1,19 +1,123 @@
-"""The whole network: one encoder, a head for each task, a part-of-speech head if asked."""
+"""The whole network: one encoder, a head for each task, a part-of-speech head if asked.
+
+The encoder `lstm` reads word and character embeddings; `transformer` reads a
+Hugging Face encoder, under a BiLSTM or by itself. Both give one vector a boundary.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.encoders import Encoder
+from cleft.nn.features import PAD, Inputs, Vocabulary
 from cleft.nn.heads import SplitHead
-from cleft.nn.layers import Mlp
-from cleft.nn.vocab import Vocabulary
+from cleft.nn.layers import BiLstm, Mlp, SharedDropout, real_positions, token_dropout
+from cleft.nn.transformer import Transformer
+from cleft.runtime.words import CASINGS
 
-__all__ = ["Network", "Tagger"]
+__all__ = ["CharEncoder", "ContextEncoder", "Encoder", "Encoding", "Network", "Tagger"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """A batch of encoded sentences."""
+
+    boundaries: Tensor  # (batch, n + 1, size)
+    mask: Tensor  # (batch, n + 1), true at the boundaries of the sentence
+    summary: Tensor  # (batch, size): what the decoder starts from
+
+
+class CharEncoder(nn.Module):
+    """A word's vector from its characters: both ends of a BiLSTM."""
+
+    def __init__(self, config: NetworkConfig, chars: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(chars, config.char_size, padding_idx=PAD)
+        self.lstm = BiLstm(config.char_size, config.char_hidden)
+        self.size = 2 * config.char_hidden
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Vectors (batch, n + 2, 2·hidden), each different word read once."""
+        mask = inputs.chars != PAD
+        states, _ = self.lstm(self.embedding(inputs.chars), mask)
+        half = self.size // 2
+        last = (mask.sum(1) - 1).view(-1, 1, 1).expand(-1, 1, half)
+        ahead = states[..., :half].gather(1, last).squeeze(1)
+        table = torch.cat([ahead, states[:, 0, half:]], dim=-1)
+        return nn.functional.embedding(inputs.kinds, table)
+
+
+class ContextEncoder(nn.Module):
+    """A word's vector from a transformer, told of casing if asked, mapped to a size if asked."""
+
+    def __init__(self, config: NetworkConfig, model: Any) -> None:
+        super().__init__()
+        self.transformer = Transformer(config, model)
+        full = self.transformer.size
+        self.casing = nn.Embedding(len(CASINGS), config.casing_size) if config.casing_size else None
+        self.casing_map = nn.Linear(config.casing_size, full) if config.casing_size else None
+        self.project = nn.Linear(full, config.transformer_size) if config.has_bilstm else None
+        self.size = config.transformer_size if config.has_bilstm else full
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Vectors (batch, n + 2, size)."""
+        assert inputs.windows is not None
+        batch, width = inputs.words.shape
+        x: Tensor = self.transformer(inputs.windows, (batch, width))
+        if self.casing is not None and self.casing_map is not None:
+            x = x + self.casing_map(self.casing(inputs.casings))
+        if self.project is not None:
+            x = self.project(x)
+        return x
+
+
+class Encoder(nn.Module):
+    """Sentences to boundaries, as the configuration says."""
+
+    def __init__(
+        self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None
+    ) -> None:
+        super().__init__()
+        self.config = config
+        size = 0
+        self.words = self.chars = self.context = None
+        if config.word_size and config.has_bilstm:
+            self.words = nn.Embedding(len(vocabulary.words), config.word_size, padding_idx=PAD)
+            size += config.word_size
+        if config.encoder == "transformer":
+            self.context = ContextEncoder(config, transformer)
+            size += self.context.size
+        elif config.char_size:
+            self.chars = CharEncoder(config, len(vocabulary.chars))
+            size += self.chars.size
+        self.layers = nn.ModuleList()
+        for _ in range(config.encoder_layers):
+            self.layers.append(BiLstm(size, config.encoder_hidden, config.recurrent_dropout))
+            size = 2 * config.encoder_hidden
+        self.dropout = SharedDropout(config.encoder_dropout)
+        self.size = size
+
+    def forward(self, inputs: Inputs) -> Encoding:
+        """Encode a batch."""
+        parts = [part(inputs) for part in (self.chars, self.context) if part is not None]
+        if self.words is not None:
+            parts.append(self.words(inputs.words))
+        parts = token_dropout(parts, self.config.embed_dropout, self.training)
+        x = torch.cat(parts, dim=-1)  # (batch, n + 2, size)
+        mask = real_positions(inputs.lengths + 2, x.shape[1])
+        summary = x[:, 0]
+        for layer in self.layers:
+            x, summary = layer(self.dropout(x), mask)
+        x = self.dropout(x)
+        # The boundary before token k+1 sees all up to k from the left, the rest from the right.
+        half = x.shape[-1] // 2
+        boundaries = torch.cat([x[:, :-1, :half], x[:, 1:, half:]], dim=-1)
+        mask = real_positions(inputs.lengths + 1, boundaries.shape[1])
+        return Encoding(boundaries=boundaries, mask=mask, summary=summary)
 
 
 class Tagger(nn.Module):

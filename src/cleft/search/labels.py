@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.errors import ModelError
-from cleft.search.constraints import LOWEST
 from cleft.search.grammar import Grammar
+from cleft.search.options import LOWEST
 from cleft.search.scorer import Encoded, Floats, Ints, Scorer
 from cleft.search.trees import spans_of, upward
 from cleft.tree import is_dummy

@@ -1,15 +1,17 @@
 """Raw text to paragraphs, sentences and tokens, with character offsets both ways."""
 
-from cleft.text.conllu import read_conllu
+from typing import TYPE_CHECKING
+
+from cleft import lazy
+from cleft.span import Token
 from cleft.text.languages import Hyphens, has_spaces
 from cleft.text.readers import (
-    Source,
+    Reading,
     align,
-    read_jsonl_tokens,
     read_lines,
     read_plain,
     read_tokens,
-    sources_of_text,
+    sentences_of_text,
 )
 from cleft.text.recognition import LanguageWatch, language_remark, other_language
 from cleft.text.sentences import (
@@ -18,13 +20,16 @@ from cleft.text.sentences import (
     split_paragraphs,
     split_sentences,
 )
-from cleft.text.tokens import Token, penn_forms, tokenize
+from cleft.text.tokens import penn_forms, tokenize
+
+if TYPE_CHECKING:
+    from cleft.text.annotated import read_conllu, read_jsonl_tokens
 
 __all__ = [
     "Hyphens",
     "LanguageWatch",
+    "Reading",
     "SentenceSpan",
-    "Source",
     "Token",
     "align",
     "has_spaces",
@@ -37,8 +42,10 @@ __all__ = [
     "read_lines",
     "read_plain",
     "read_tokens",
-    "sources_of_text",
+    "sentences_of_text",
     "split_paragraphs",
     "split_sentences",
     "tokenize",
 ]
+
+__getattr__ = lazy(__name__, {"annotated": ("read_conllu", "read_jsonl_tokens")})

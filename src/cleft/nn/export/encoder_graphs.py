@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from cleft.errors import ModelError
-from cleft.nn.encoders import CharEncoder, Encoder
 from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array
 from cleft.nn.export.int8 import FullMaps, Maps, Seen, SmallMaps, even_values
 from cleft.nn.layers import BiLstm, Lstm
+from cleft.nn.network import CharEncoder, Encoder
 from cleft.nn.transformer import Transformer
 
 __all__ = [

@@ -21,7 +21,6 @@ from cleft import files
 from cleft.errors import CleftError, InputError, ModelError, OutputError, UsageError
 from cleft.metrics.prm import SETTINGS
 from cleft.nn.checkpoint import load_model, read_object
-from cleft.nn.encoders import Encoder
 from cleft.nn.export.encoder_graphs import (
     chars_graph,
     encoder_graph,
@@ -31,10 +30,9 @@ from cleft.nn.export.encoder_graphs import (
 )
 from cleft.nn.export.graph import Array, array
 from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
-from cleft.nn.export.int8 import Seen, calibrate, some
-from cleft.nn.export.quality import Dev, check_tasks, refuse_loss
+from cleft.nn.export.int8 import Dev, Seen, calibrate, check_tasks, refuse_loss, some
 from cleft.nn.export.tokenizer import piece_rules, piece_vocabulary, samples
-from cleft.nn.network import Network
+from cleft.nn.network import Encoder, Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.data import read_sentences
 from cleft.nn.train.recipe import Recipe
@@ -285,25 +283,16 @@ def _tables(encoder: Encoder) -> list[tuple[str, Array]]:
 
 
 def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
-    config, vocabulary = scorer.network.config, scorer.vocabulary
+    config = scorer.network.config
     encoder = scorer.network.encoder
     network = {**config.to_table(), "transformer": Path(config.transformer).name}
     about = {"cleft": cleft.__version__, **options.about, "network": network}
     pieces = scorer.featurise.pieces
-    known = vocabulary.words[4:]
-    return Manifest(
-        tasks=config.tasks,
-        labels={task: vocabulary.labels[task] for task in config.tasks},
-        tags=vocabulary.tags if config.tags else (),
-        branching=config.branching,
-        dummy=config.dummy,
-        decoder_layers=config.decoder_layers,
-        history=config.history,
-        pointer_range=config.pointer_range,
-        forms=config.forms,
+    known = scorer.vocabulary.words[4:]
+    return replace(
+        scorer.manifest,
         char_limit=config.char_limit if encoder.chars is not None else 0,
         has_words=encoder.words is not None,
-        has_bilstm=config.has_bilstm,
         has_casing=encoder.context is not None and encoder.context.casing is not None,
         pieces=None if pieces is None else piece_rules(pieces, known),
         precision="int8" if options.int8 else "fp32",

@@ -44,7 +44,6 @@ class DataConfig:
     """The files of one task.
 
     - `clean`: a cleaning of `cleft.formats.cleaning` (bracketed trees only)
-    - `collapse`: X over X that only a removed trace explains becomes one X in training trees
     - `limit`: train on the first so many sentences only; 0 for all
     - `genres`: train and choose on lines of these genres only (JSON Lines only)
     - `portions`: the part of a set, by its name, that one epoch takes; the next takes another
@@ -58,7 +57,6 @@ class DataConfig:
     train: tuple[str, ...]
     dev: tuple[str, ...] = ()
     clean: str = "ptb"
-    collapse: bool = False
     limit: int = 0
     genres: tuple[str, ...] = ()
     portions: Mapping[str, float] = field(default_factory=dict)
