@@ -57,7 +57,7 @@ function _shtab_cleft_using
 end
 
 set -g _shtab_cleft_commands parse segment demo evaluate convert sentences draw train export serve models info check completion
-set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --view --width -o
+set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --recipe --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --view --width -o
 
 complete -c cleft -e
 complete -c cleft -f
@@ -160,11 +160,12 @@ complete -c cleft -n '_shtab_cleft_using train' -l set -x -d 'put a value over t
 complete -c cleft -n '_shtab_cleft_using train' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where to write; by default as the recipe says'
 complete -c cleft -n '_shtab_cleft_using train' -l resume -d 'go on from the last checkpoint'
 complete -c cleft -n '_shtab_cleft_using train; and test $_shtab_cleft_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the recipe'
-complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a export -d 'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory.'
+complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a export -d 'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
 complete -c cleft -n '_shtab_cleft_using export' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using export' -l int8 -d '8-bit weights; refused if dev F1 falls by more than 0.2 (needs --dev)'
 complete -c cleft -n '_shtab_cleft_using export' -l dev -x -d 'dev trees to compare --int8 on, as in syntax=dev.mrg; may repeat'
 complete -c cleft -n '_shtab_cleft_using export' -l clean -xka "none ptb ptb-text spmrl keyaki" -d 'how the dev trees are cleaned (default: ptb)'
+complete -c cleft -n '_shtab_cleft_using export' -l recipe -xka "(__fish_complete_path (commandline -ct))" -d 'keep statistics of this recipe'"'"'s treebanks, so that labels and tags fit together'
 complete -c cleft -n '_shtab_cleft_using export' -l name -x -d 'the model'"'"'s name'
 complete -c cleft -n '_shtab_cleft_using export' -l licence -x -d 'the licence of the weights'
 complete -c cleft -n '_shtab_cleft_using export' -l language -x -d 'the language'"'"'s code, as in en'

@@ -16,7 +16,7 @@ _shtab_cleft_commands() {
     demo:'parse a paragraph and show both trees'
     draw:'Draw the trees of a file: in the terminal, or with -o into a file.'
     evaluate:'Score predicted trees against gold ones.'
-    export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory.'
+    export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
     info:'Show what a model is: its licence, what it was trained on, its scores, tasks and labels, its size.'
     models:'List the models that are found by their names.'
     parse:'Parse text to syntactic and discourse trees.'
@@ -128,6 +128,7 @@ _shtab_cleft_export_options=(
   "--int8[8-bit weights\; refused if dev F1 falls by more than 0.2 (needs --dev)]"
   "*--dev[dev trees to compare --int8 on, as in syntax\=dev.mrg\; may repeat]:TASK=FILE:"
   "--clean[how the dev trees are cleaned (default\: ptb)]:clean:(none ptb ptb-text spmrl keyaki)"
+  "--recipe[keep statistics of this recipe\'s treebanks, so that labels and tags fit together]:FILE:_files"
   "--name[the model\'s name]:name:"
   "--licence[the licence of the weights]:licence:"
   "--language[the language\'s code, as in en]:language:"
