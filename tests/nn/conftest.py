@@ -37,7 +37,15 @@ SMALL = {
     "tag_size": 5,
     "edu_size": 4,
 }
-BOTH = {**SMALL, "tasks": ("syntax", "discourse"), "tags": True, "edu_boundaries": "pointer"}
+PAPER = {"history": True, "pointer_range": "sentence", "span_scores": 0}
+"""The paper's decoder and pointer."""
+BOTH = {
+    **SMALL,
+    **PAPER,
+    "tasks": ("syntax", "discourse"),
+    "tags": True,
+    "edu_boundaries": "pointer",
+}
 
 
 class Bench:

@@ -29,6 +29,9 @@ PIECES = [
 ]
 
 SMALL = {
+    "history": True,
+    "pointer_range": "sentence",
+    "span_scores": 0,
     "tasks": ("syntax", "discourse"),
     "tags": True,
     "word_size": 12,

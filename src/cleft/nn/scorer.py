@@ -145,6 +145,10 @@ class TorchScorer:
         """The names of the parts of speech."""
         return self.vocabulary.tags
 
+    def grammar(self, task: str) -> None:
+        """What pairs cost is counted at export; a network in training does not know."""
+        return
+
     def _numbers(self, values: Ints) -> Tensor:
         # A view that runs backwards has to be copied.
         whole = np.ascontiguousarray(values, dtype=np.int64)

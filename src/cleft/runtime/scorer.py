@@ -23,10 +23,11 @@ from cleft.runtime.batches import (
     real_boundaries,
     spread,
 )
-from cleft.runtime.directory import ModelDirectory
+from cleft.runtime.directory import COUNTS, ModelDirectory
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
+from cleft.search.grammar import Grammar
 from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task
 
@@ -86,6 +87,11 @@ class OnnxScorer:
             self._pieces = WordPieces(directory, manifest.pieces)
             self._table = directory.table("pieces.npy")
             self._casing = directory.table("casing.npy") if manifest.has_casing else None
+        self._grammars = {
+            task: Grammar(directory.counts(task), manifest.labels[task], manifest.tags)
+            for task in manifest.tasks
+            if directory.has(f"{task}-{COUNTS}")
+        }
 
     # ------------------------------------------------------------ encoding
 
@@ -206,9 +212,9 @@ class OnnxScorer:
     @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
+        parts = self._memory(encoded, task).parts
         if not self.manifest.history:
             return OnnxState(hidden=(), cell=())
-        parts = self._memory(encoded, task).parts
         blank = [np.zeros_like(parts["cell"])] * (self.manifest.decoder_layers - 1)
         return OnnxState(hidden=(parts["hidden"], *blank), cell=(parts["cell"], *blank))
 
@@ -329,3 +335,7 @@ class OnnxScorer:
     def tag_names(self) -> Sequence[str]:
         """The names of the parts of speech."""
         return self.manifest.tags
+
+    def grammar(self, task: str) -> Grammar | None:
+        """What pairs of labels and tags cost, in a model that has counts of them."""
+        return self._grammars.get(task)

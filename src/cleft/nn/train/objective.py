@@ -157,10 +157,13 @@ class GoldSpans:
 
 
 def _all_spans(batch: Batch) -> tuple[Tensor, Tensor]:
-    """Where the boundaries (batch, n + 1) and the spans (batch, n + 1, n + 1) of sentences are."""
+    """Where the boundaries (batch, n + 1) and the spans (batch, n + 1, n + 1) of sentences are.
+
+    A share of a batch that does not count has none (`collate`).
+    """
     lengths = batch.inputs.lengths
     places = torch.arange(int(batch.inputs.words.shape[1]) - 1, device=lengths.device)
-    real = places <= lengths.unsqueeze(1)
+    real = (places <= lengths.unsqueeze(1)) & (batch.tokens > 0)
     return real, real.unsqueeze(1) & real.unsqueeze(2) & (places > places.unsqueeze(1))
 
 
