@@ -27,7 +27,7 @@ from cleft.runtime.directory import COUNTS, ModelDirectory
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
-from cleft.search.grammar import Grammar
+from cleft.search.labels import Grammar
 from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task
 

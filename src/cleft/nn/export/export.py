@@ -41,7 +41,7 @@ from cleft.runtime.directory import COUNTS, SUMS, shrink
 from cleft.runtime.selftest import self_test
 from cleft.runtime.words import CASINGS
 from cleft.search import search
-from cleft.search.grammar import Counts
+from cleft.search.labels import Counts
 
 TIE = 1e-3
 """Two trees whose log-probabilities are as near as this are a tie."""
