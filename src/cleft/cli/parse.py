@@ -121,17 +121,16 @@ def run(args: argparse.Namespace) -> int:
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
 
-    parser, inputs = load_model(args, inputs)
+    parser, inputs, language = load_model(args, inputs)
     if args.edus and DISCOURSE not in parser.manifest.tasks:
         raise UsageError(
             "--edus is about discourse trees, and the model has none",
             where=args.model or DEFAULT,
             hint="use a model with discourse, such as en",
         )
-    language = args.language or parser.language
     sentences = Sentences(
         inputs,
-        language=language,
+        language=language or parser.language,
         hyphens=args.hyphens,
         edus=args.edus,
         clean=args.clean or "ptb",
@@ -238,7 +237,7 @@ def parsed(
         ready=live.ready if live else always,
         beam=args.beam,
         jobs=args.jobs,
-        language=args.language,
+        language=sentences.language,
         hyphens=args.hyphens,
         **options,  # type: ignore[arg-type]
     )
