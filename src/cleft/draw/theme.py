@@ -24,7 +24,7 @@ class Options:
     """How a tree is drawn as SVG or HTML.
 
     - `theme`: `light`, `dark`, or `auto` for what the reader's system prefers
-    - `width`: pixels after which a syntax tree goes on in a further row;
+    - `width`: pixels after which a syntax tree continues in another row;
       None keeps every sentence on one line
     - `title`: what the drawing is called, for screen readers and pages
 
