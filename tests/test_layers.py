@@ -45,7 +45,7 @@ HOMES = {
     "cleft.nn": ("torch", "lightning_fabric", "onnx", "safetensors", "transformers"),
     "cleft.server": ("starlette", "msgspec", "uvicorn", "h11"),
     "cleft.integrations": ("spacy",),
-    "": ("nltk", "onnxruntime", "rich"),
+    "": ("janome", "nltk", "onnxruntime", "rich", "rjieba"),
 }
 """Packages that `import cleft` never loads, by the only room whose modules import them when they
 are loaded; those in the last row are imported inside functions everywhere."""

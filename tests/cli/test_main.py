@@ -310,3 +310,12 @@ def test_a_text_is_parsed_without_what_other_commands_need() -> None:
     rooms = {name.split(".")[1] for name in run.stderr.split() if name.startswith("cleft.")}
     assert not rooms & {"draw", "metrics", "nn", "server", "integrations", "convert", "results"}
     assert not {"rich", "multiprocessing"} & set(run.stderr.split())
+
+
+def test_a_text_passes_through_few_modules() -> None:
+    code = "import sys; from cleft.cli import main; main(['parse', 'It rained, so she left.'])"
+    code += "; print(*sys.modules, file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "rained" in run.stdout
+    own = [name for name in run.stderr.split() if name.split(".")[0] == "cleft"]
+    assert len(own) <= 45, own

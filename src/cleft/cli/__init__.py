@@ -38,6 +38,7 @@ COMMANDS = {
     "train": "train a model on treebanks, by a recipe",
     "export": "turn a trained model into one that runs without PyTorch",
     "serve": "serve the HTTP API and the web page",
+    "models": "list the models that are found by name",
     "info": "show what a model is",
     "check": "verify a model's files and run its self-test",
     "completion": "print a script for completion in a shell",

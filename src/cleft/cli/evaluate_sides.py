@@ -12,7 +12,7 @@ from cleft.errors import TreeFormatError, UsageError
 from cleft.files import STREAM
 from cleft.metrics import percentage
 from cleft.metrics.evaluate import Trees, read_trees
-from cleft.models import builtin_models
+from cleft.models import find_models
 from cleft.parser import load
 from cleft.tree import Tree, fold
 
@@ -63,7 +63,7 @@ def _read(path: str, args: argparse.Namespace) -> Trees:
 def _is_model(name: str) -> bool:
     """Whether what is to be compared with is a model: a directory, or the name of one."""
     path = Path(name).expanduser()
-    return path.is_dir() or (name in builtin_models() and not path.exists())
+    return path.is_dir() or (not path.exists() and name in {each.name for each in find_models()})
 
 
 def places_of_genres(names: str | None, genres: list[str], where: str) -> list[int] | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,12 @@ from cleft import files
 from cleft.errors import CleftError, InputError, UsageError
 
 if TYPE_CHECKING:
+    from cleft.parser import Parser
     from cleft.sentence import SentenceInput
     from cleft.text import Hyphens
 
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
+AUTO = "auto"
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
 ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
@@ -30,6 +33,8 @@ TEXTS = (".txt", ".text")
 WITH_EDUS = ("text", "tokens", "jsonl")
 
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
+UNSPACED = re.compile(r"[^./\\]*[\u3040-\u30ff\u3400-\u9fff][^./\\]*")
+"""What is a text though no space is in it: Chinese and Japanese, without a file's ending."""
 UNDECIDED = 10_000
 """Characters after which a file is read as text if its beginning still fits several formats."""
 NOT_TEXT = {
@@ -51,7 +56,8 @@ class Input:
 
     `name` is how messages call it, `target` how its output is called in a
     folder, without an ending. `option` is the kind that --input names, `ending`
-    the one that the ending of the file's name stands for.
+    the one that the ending of the file's name stands for. `begun` are the lines of
+    standard input where some were read already.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Input:
     ending: str = "text"
     path: str | None = None
     text: str = ""
+    begun: Iterable[str] | None = None
 
     @property
     def kind(self) -> str:
@@ -76,6 +83,10 @@ class Input:
         """The path or the text, as the readers of formats take it."""
         return files.Text(self.name, self.text) if self.path is None else self.path
 
+    def lines(self) -> Iterable[str]:
+        """The lines of a text."""
+        return files.lines(self.source) if self.begun is None else self.begun
+
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that say what to read and which model reads it."""
@@ -83,8 +94,8 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "inputs",
         metavar="INPUT",
         nargs="*",
-        help="a file, a folder of .txt files, a text (if it has white space in it), or - "
-        "for standard input",
+        help="a file, a folder of .txt files, a text (if it has white space in it, or is "
+        "Chinese or Japanese), or - for standard input",
     )
     parser.add_argument(
         "--text", action="append", default=[], metavar="TEXT", help="a text, whatever it looks like"
@@ -103,7 +114,10 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "ptb-text, spmrl, keyaki or none",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"
+        "--language",
+        metavar="CODE",
+        help="the rules for text, as in fr (default: the model's); auto tells the language "
+        "from the beginning of the text, and takes the model of it",
     )
     parser.add_argument(
         "--hyphens",
@@ -113,8 +127,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="MODEL",
-        default="en",
-        help="a built-in model or a model's directory (default: en)",
+        help="a model's name, as 'cleft models' lists them, or its directory (default: en)",
     )
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)"
@@ -125,6 +138,48 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=int, default=1, metavar="N", help="width of the search (default: 1, greedy)"
     )
+
+
+def load_model(args: argparse.Namespace, inputs: Sequence[Input]) -> tuple[Parser, list[Input]]:
+    """The model that is asked for, or that of the text's language; and the inputs to read then."""
+    from cleft.models import DEFAULT
+    from cleft.parser import load
+
+    inputs = list(inputs)
+    if args.language == AUTO:
+        if args.model is not None:
+            raise UsageError(
+                "--language auto chooses the model, and --model names one", hint="leave one out"
+            )
+        args.model, inputs = _by_language(inputs)
+        args.language = None
+    return load(args.model or DEFAULT, threads=args.threads), inputs
+
+
+def _by_language(inputs: list[Input]) -> tuple[str, list[Input]]:
+    """The name of the model of a text's language; what was read to know it is read again."""
+    from cleft.models import languages
+    from cleft.text.recognition import WINDOW, identify
+
+    known = languages()
+    beginning = ""
+    for number, each in enumerate(inputs):
+        if each.kind in RAW and len(beginning) < WINDOW:
+            lines, held = iter(each.lines()), list[str]()
+            while len(beginning) < WINDOW and (line := next(lines, None)) is not None:
+                held.append(line)
+                beginning += line
+            if each.path == files.STREAM:
+                inputs[number] = replace(each, begun=chain(held, lines))
+    language = identify(beginning, among=known)
+    if language not in known:
+        what = f"seems to be {language!r}, and no model of it is here" if language else "is unknown"
+        raise UsageError(
+            f"the language of the text {what}",
+            where="--language auto",
+            hint=f"there are models of {', '.join(known)} ('cleft models'); name one by --model",
+        )
+    return known[language], inputs
 
 
 # ---------------------------------------------------------------- finding
@@ -172,7 +227,7 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
 
 def _prose(each: Input) -> Iterator[str]:
     """The lines of raw text; fails where it begins as a file of trees does."""
-    lines, held = iter(files.lines(each.source)), ""
+    lines, held = iter(each.lines()), ""
     for line in lines:
         held += line
         found = _beginning(held)
@@ -211,7 +266,7 @@ def _named(argument: str, kind: str | None) -> list[Input]:
     path = Path(argument)
     if argument and _exists(path):  # an empty path would be the current folder
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
-    if any(char.isspace() for char in argument):
+    if any(char.isspace() for char in argument) or UNSPACED.fullmatch(argument):
         return [_text(argument, kind)]
     raise UsageError("no such file", where=argument or "''", hint="for text use --text")
 
@@ -333,13 +388,13 @@ class Sentences:
         if self.edus:
             return self._read_edus(each)
         if each.kind == "lines":
-            return text.read_lines(files.lines(each.source), self.language, self.hyphens)
+            return text.read_lines(each.lines(), self.language, self.hyphens)
         if each.kind == "tokens":
             return text.read_tokens(files.lines(each.source))
         if each.kind == "brackets":
             return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
         if each.kind == "text":
-            lines = _prose(each) if each.guessed else files.lines(each.source)
+            lines = _prose(each) if each.guessed else each.lines()
             return text.read_plain(lines, self.language, self.hyphens)
         assert each.path is not None
         read = text.read_jsonl_tokens if each.kind == "jsonl" else text.read_conllu
@@ -363,7 +418,7 @@ class Sentences:
                 edus = edus_of_fields(sentence, each.name)
                 yield replace(sentence, constraints=Constraints(edus=edus))
             return
-        lines = _prose(each) if each.guessed else files.lines(each.source)
+        lines = _prose(each) if each.guessed else each.lines()
         tokenised = each.kind == "tokens"
         yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
 

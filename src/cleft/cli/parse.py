@@ -19,12 +19,14 @@ from itertools import groupby
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cleft.cli.inputs import Sentences, add_inputs, find_inputs
+from cleft.cli.inputs import Sentences, add_inputs, find_inputs, load_model
 from cleft.cli.outputs import ENDINGS, Destination, write_results
 from cleft.errors import CleftError, UsageError
+from cleft.models import DEFAULT
 
 if TYPE_CHECKING:
-    from cleft.parser import Parser, Sentence
+    from cleft.parser import Parser
+    from cleft.sentence import Sentence
 
 EPILOG = """\
 what is read
@@ -44,15 +46,16 @@ what is written
             --n-best the trees of a sentence, best first, then a blank line
   jsonl     everything, one sentence a line; an "error" where there is no tree
   dis, rs3  discourse, one tree a sentence: sentences are parsed one by one
-  svg       a picture a sentence; several sentences need a folder
+  svg, png, pdf   a picture a sentence; several sentences need a folder
   html      one page
+  forest, qtree   LaTeX, for the package of that name
 
   -o OUT is a file, or a folder with a file for each input if OUT is a folder,
   ends in / or has no ending while there are several inputs. Files appear when
   they are complete. Without -o everything goes to standard output.
 
 Sentences are written as they are parsed, in order, one result for each; memory
-stays bounded except for dis, rs3 and html, which need the whole document. From a
+stays bounded except for dis, rs3, html and LaTeX, which need the whole document. From a
 pipe that rests, what has come is parsed at once: raw text after a blank line,
 since a sentence may go on in the next one, other inputs after every sentence.
 
@@ -118,13 +121,11 @@ def run(args: argparse.Namespace) -> int:
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
 
-    from cleft.parser import load
-
-    parser = load(args.model, threads=args.threads)
+    parser, inputs = load_model(args, inputs)
     if args.edus and DISCOURSE not in parser.manifest.tasks:
         raise UsageError(
             "--edus is about discourse trees, and the model has none",
-            where=args.model,
+            where=args.model or DEFAULT,
             hint="use a model with discourse, such as en",
         )
     language = args.language or parser.language

@@ -135,7 +135,7 @@ _FEELING = (
 _STOP = re.compile(
     rf"(?<![{STOPS}])(?P<stop>[{STOPS}]++)(?:[{CLOSERS}]|\s[»›](?!\w))*+{_NOTE}*+{_FEELING}*+(?=\s)"
     rf"|(?<=[a-z)\"”])(?P<note>\.)\d{{1,3}}(?=\s+[A-Z])"
-    r"|[。！？｡]++[」』”’）]*+"
+    r"|[。！？｡]++(?![」』]++(?:と|って|、))[」』”’）]*+"  # 「はい。」と言った goes on
     r"|(?<=[^\W\dA-Z_] )(?P<dash>--|[–—])(?=\s[A-Z])"
 )
 _FOLLOWER = re.compile(
