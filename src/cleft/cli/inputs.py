@@ -1,7 +1,7 @@
 """What `cleft parse` and `cleft segment` read: texts, files, folders, standard input.
 
 All inputs are one stream of sentences, so that worker processes and windows
-span them; `Sentences.owner` tells which input a result belongs to.
+span them; `Sentences.owner` gives the input that a result belongs to.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _task(args: argparse.Namespace) -> str:
-    """The task to parse for: what is asked for, as far as the format holds it."""
+    """The task to parse for: that of --task, if the format can hold it."""
     held = HOLDS.get(args.format, BOTH)
     task: str = args.task if held == BOTH else held
     if args.task not in (BOTH, task):
@@ -272,7 +272,7 @@ def _counted(
         if isinstance(result, CleftError):
             raise result
         yield result
-        # It is written when the next is asked for: no more are counted than were.
+        # The consumer asks for the next result when this one is written: only then it counts.
         tally.add(result, sentences.inputs[sentences.owner(result.source)].name)
 
 

@@ -24,7 +24,7 @@ class Language:
     sentence, `abbreviations` those that may; `numbered` ones are abbreviations
     only before a number, `ambiguous` ones are also words, so that at the end of
     a sentence the period stands alone. `starters` are words that begin a
-    sentence far more often than they go on. With `ordinals` a number and a
+    sentence far more often than they continue one. With `ordinals` a number and a
     period make an ordinal, which ends no sentence before lower case nor, with
     `capital_nouns`, before a noun.
 
