@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 ROOMS = (
     ("cleft", "cleft.errors", "cleft.span", "cleft.files", "cleft.arrays"),
-    ("cleft.evidence", "cleft.tree", "cleft.discourse"),
+    ("cleft.evidence", "cleft.tree", "cleft.discourse", "cleft.document"),
     ("cleft.tasks",),
     ("cleft.formats", "cleft.relations", "cleft.convert", "cleft.sentences"),
     ("cleft.metrics",),

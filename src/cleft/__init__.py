@@ -11,6 +11,7 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree, Edu
+    from cleft.document import Document
     from cleft.errors import CleftError
     from cleft.parser import Parser, Sentence, load
     from cleft.span import Span, Split
@@ -25,6 +26,7 @@ __all__ = [
     "CleftError",
     "Derivation",
     "DiscourseTree",
+    "Document",
     "Edu",
     "Parser",
     "Sentence",
@@ -37,6 +39,7 @@ __all__ = [
 
 _HOMES = {
     "discourse": ("DiscourseTree", "Edu"),
+    "document": ("Document",),
     "errors": ("CleftError",),
     "parser": ("Parser", "Sentence", "load"),
     "span": ("Span", "Split"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from cleft.errors import TreeShapeError
@@ -264,20 +265,88 @@ class DiscourseTree(ScoredNode):
         >>> DiscourseTree.leaf(Edu("so", Span(7, 8))).moved(-7).span
         Span(left=0, right=1)
         """
-        rows = []
+        edus = []
+        for edu in self.edus:
+            span = Span(edu.span.left + offset, edu.span.right + offset)
+            edu = edu._replace(span=span)
+            if edu.start is not None and edu.end is not None:
+                edu = edu._replace(start=edu.start + characters, end=edu.end + characters)
+            edus.append(edu)
+        return self.with_edus(edus, offset)
+
+    def with_edus(self, edus: Iterable[Edu], offset: int = 0) -> DiscourseTree:
+        """The same tree over other EDUs; `offset` is how much further its splits are then."""
+        rows: list[_Row] = []
+        given = iter(edus)
         for node in self.preorder():
-            edu = node.edu
-            if edu is not None:
-                span = Span(edu.span.left + offset, edu.span.right + offset)
-                edu = edu._replace(span=span)
-                if edu.start is not None and edu.end is not None:
-                    edu = edu._replace(start=edu.start + characters, end=edu.end + characters)
             evidence = node.evidence
-            if evidence is not None:
+            if evidence is not None and offset:
                 splits = tuple((boundary + offset, value) for boundary, value in evidence.splits)
                 evidence = replace(evidence, splits=splits)
+            edu = next(given) if node.is_leaf else None
             rows.append((node.nuclearity, node.relations, edu, evidence))
         return _from_rows(rows)
+
+    def grafted(self, trees: Sequence[DiscourseTree]) -> DiscourseTree:
+        """The tree with another one in place of each leaf, tokens counted on through them.
+
+        The log-probability is that of all decisions: this tree's and theirs.
+
+        >>> over = DiscourseTree.join(
+        ...     [DiscourseTree.leaf(Edu("", Span(k, k + 1))) for k in range(2)], "NS", "cause")
+        >>> parts = [DiscourseTree.leaf(Edu("It rained.", Span(0, 3))),
+        ...          DiscourseTree.leaf(Edu("So?", Span(0, 2)))]
+        >>> over.grafted(parts).splits()[0][:3]
+        (0, 3, 5)
+        """
+        nodes = self.preorder()
+        count = sum(node.is_leaf for node in nodes)
+        if count != len(trees):
+            raise TreeShapeError(f"expected {count} trees, one a leaf, found {len(trees)}")
+        spans = [tree.span for tree in trees]
+        ends = list(accumulate((span.width for span in spans), initial=0))
+        summed = _all_log_probs([self, *trees] if count > 1 else trees)
+        places = {edu.span.left: place for place, edu in enumerate(self.edus)}
+        places[self.span.right] = count
+        stack: list[DiscourseTree] = []
+        left = count
+        for node in reversed(nodes):
+            if node.is_leaf:
+                left -= 1
+                stack.append(_with_log_probs(trees[left].moved(ends[left] - spans[left].left)))
+            else:
+                children = [stack.pop() for _ in node.children]
+                evidence = node.evidence
+                if evidence is not None:
+                    moved = tuple(
+                        (ends[places[at]], p) for at, p in evidence.splits if at in places
+                    )
+                    evidence = replace(evidence, splits=moved)
+                stack.append(
+                    DiscourseTree(children, node.nuclearity, node.relations, None, evidence)
+                )
+        return _with_log_probs(stack[0], summed)
+
+    def salience(self) -> tuple[int, ...]:
+        """How far below the root each EDU is first promoted; 0 is the most important.
+
+        A node promotes what its nuclei promote, an EDU itself (Marcu's promotion
+        sets). Several nuclei of one relation count as one level.
+
+        >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+        >>> inner = DiscourseTree.join(edus[1:], "NS", "cause")
+        >>> DiscourseTree.join([edus[0], inner], "SN", "concession").salience()
+        (1, 0, 2)
+        """
+        levels = []
+        stack = [(self.debinarise(), 0, 0)]
+        while stack:
+            node, depth, promoted = stack.pop()
+            if node.is_leaf:
+                levels.append(promoted)
+            for child, role in zip(node.children[::-1], node.nuclearity[::-1], strict=True):
+                stack.append((child, depth + 1, promoted if role == "N" else depth + 1))
+        return tuple(levels)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DiscourseTree):
@@ -334,6 +403,26 @@ def _from_rows(rows: list[_Row]) -> DiscourseTree:
         del stack[len(stack) - count :]
         stack.append(DiscourseTree(children, nuclearity, relations, edu, evidence))
     return stack[0]
+
+
+_LogProbs = tuple[float | None, float | None]
+
+
+def _all_log_probs(trees: Sequence[DiscourseTree]) -> _LogProbs:
+    """The sums of the trees' log-probabilities, None where one has none."""
+    found = []
+    for name in ("log_prob", "split_log_prob"):
+        values = [getattr(tree, name) for tree in trees]
+        found.append(None if None in values else sum(values))
+    return found[0], found[1]
+
+
+def _with_log_probs(tree: DiscourseTree, values: _LogProbs = (None, None)) -> DiscourseTree:
+    """A tree whose root has these log-probabilities; the node itself is changed."""
+    if tree.evidence is not None or values != (None, None):
+        known = tree.evidence or Evidence()
+        tree.evidence = replace(known, log_prob=values[0], split_log_prob=values[1])
+    return tree
 
 
 def _with_children(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:

@@ -1,0 +1,204 @@
+"""`Document`: sentences and one tree over them, offsets both ways, summaries."""
+
+import math
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cleft.discourse import DiscourseTree, Edu
+from cleft.document import Document, join_sentences, paragraph_starts
+from cleft.errors import InputError, TreeShapeError, UsageError
+from cleft.evidence import Evidence
+from cleft.sentence import Sentence
+from cleft.span import Span
+from cleft.text import Token
+from tests.strategies import discourse_trees
+
+
+def sentence_of(tree: DiscourseTree) -> Sentence:
+    """A sentence as `parse_tokens` gives it: the tree's words, with single spaces."""
+    words = [word for edu in tree.edus for word in edu.text.split()]
+    tokens, position = [], 0
+    for word in words:
+        tokens.append(Token(word, position, position + len(word)))
+        position += len(word) + 1
+    return Sentence(text=" ".join(words), tokens=tuple(tokens), trees={"discourse": tree})
+
+
+def units(count: int) -> list[DiscourseTree]:
+    return [DiscourseTree.leaf(Edu("", Span(k, k + 1))) for k in range(count)]
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    trees = draw(st.lists(discourse_trees(max_edus=4), min_size=1, max_size=6))
+    forest = units(len(trees))
+    while len(forest) > 1:
+        at = draw(st.integers(0, len(forest) - 2))
+        letters = draw(st.sampled_from(["NS", "SN", "NN"]))
+        forest[at : at + 2] = [DiscourseTree.join(forest[at : at + 2], letters, "cause")]
+    paragraphs = draw(st.sets(st.integers(0, len(trees) - 1)))
+    return Document.of(map(sentence_of, trees), forest[0], paragraphs=tuple(paragraphs))
+
+
+@given(documents())
+def test_every_sentence_is_a_subtree_of_the_document(document: Document) -> None:
+    assert document.tree is not None
+    nodes = {tuple(edu.span for edu in node.edus): node for node in document.tree.preorder()}
+    for number, sentence in enumerate(document.sentences):
+        assert sentence.discourse is not None
+        there = sentence.discourse.moved(document.span_of(number).left)
+        assert nodes[tuple(edu.span for edu in there.edus)] == there
+
+
+@given(documents())
+def test_offsets_hold_both_ways(document: Document) -> None:
+    for number, token in enumerate(document.tokens):
+        assert document.text[token.start : token.end] == token.text
+        assert document.token_at(token.start) == document.token_at(token.end - 1) == number
+        sentence = document.sentence_of(number)
+        assert document.sentence_at(token.start) == sentence
+        assert number in range(*document.span_of(sentence))
+    for number, edu in enumerate(document.edus):
+        assert (edu.start, edu.end) == document.characters(edu.span)
+        assert document.text[edu.start : edu.end] == edu.text
+        assert edu.start is not None
+        assert document.edu_at(edu.start) == number
+    assert [edu.span.left for edu in document.edus[1:]] == [
+        e.span.right for e in document.edus[:-1]
+    ]
+
+
+@given(documents())
+def test_paragraphs_stand_apart_in_the_text_made_of_tokens(document: Document) -> None:
+    blocks = document.text.split("\n\n")
+    assert len(blocks) == len(document.paragraphs)
+    for block, first in zip(blocks, document.paragraphs, strict=True):
+        assert block.startswith(document.sentences[first].text)
+
+
+@given(documents())
+def test_the_splits_of_a_document_count_its_tokens(document: Document) -> None:
+    assert document.tree is not None
+    for left, split, right, *_ in document.tree.splits():
+        assert 0 <= left < split < right <= len(document.tokens)
+
+
+@given(documents(), st.integers(1, 7))
+def test_a_summary_has_what_it_chose_and_names_the_rest(document: Document, count: int) -> None:
+    summary = document.summary(count)
+    assert len(summary.numbers) == min(count, len(document.sentences))
+    assert list(summary.numbers) == sorted(summary.numbers)
+    assert sorted(summary.numbers + summary.left_out) == list(range(len(document.sentences)))
+    assert sorted(document.summary(count, keep_order=False).numbers) == list(summary.numbers)
+
+
+@given(documents())
+def test_the_longer_summary_holds_the_shorter(document: Document) -> None:
+    for count in range(1, len(document.sentences)):
+        assert set(document.summary(count).numbers) < set(document.summary(count + 1).numbers)
+
+
+def plain_promotion(tree: DiscourseTree) -> set[Edu]:
+    """Marcu's promotion set, written as it is defined."""
+    if tree.edu is not None:
+        return {tree.edu}
+    roles = zip(tree.children, tree.nuclearity, strict=True)
+    return set().union(*(plain_promotion(child) for child, role in roles if role == "N"))
+
+
+@given(discourse_trees())
+def test_salience_is_the_depth_of_the_highest_node_that_promotes(tree: DiscourseTree) -> None:
+    depths: dict[Edu, int] = {}
+    level = [tree.debinarise()]
+    depth = 0
+    while level:
+        for node in level:
+            for edu in plain_promotion(node):
+                depths.setdefault(edu, depth)
+        level = [child for node in level for child in node.children]
+        depth += 1
+    assert tree.salience() == tuple(depths[edu] for edu in tree.edus)
+
+
+def scored(tree: DiscourseTree, log_prob: float) -> DiscourseTree:
+    splits = ((tree.children[0].span.right, 0.25),) if tree.children else ()
+    tree.evidence = Evidence(split=0.5, splits=splits, log_prob=log_prob, split_log_prob=log_prob)
+    return tree
+
+
+def test_a_document_keeps_probabilities_and_sums_logarithms_at_its_root() -> None:
+    edus = [DiscourseTree.leaf(Edu("a b", Span(0, 2))), DiscourseTree.leaf(Edu("c", Span(2, 3)))]
+    lower = [scored(DiscourseTree.join(edus, "NS", "cause"), -1.0) for _ in range(2)]
+    over = scored(DiscourseTree.join(units(2), "NN", "joint"), -0.5)
+    tree = Document.of(map(sentence_of, lower), over).tree
+    assert tree is not None
+    assert tree.log_prob == -2.5
+    assert tree.evidence is not None
+    assert tree.evidence.splits == ((3, 0.25),)
+    inner = tree.children[1]
+    assert inner.log_prob is None
+    assert inner.evidence is not None
+    assert (inner.probability, inner.evidence.splits) == (0.5, ((5, 0.25),))
+    assert math.isclose(lower[0].log_prob or 0, -1.0)  # what was given stays as it is
+
+
+def test_a_sentence_without_a_tree_is_one_edu_and_one_without_tokens_none() -> None:
+    good = sentence_of(DiscourseTree.leaf(Edu("so it", Span(0, 2))))
+    bare = Sentence(text="so", tokens=(Token("so", 0, 2),), error=InputError("no tree"))
+    empty = Sentence(text="", error=InputError("no tokens"))
+    document = Document.of([good, empty, bare], DiscourseTree.join(units(2), "NS", "cause"))
+    assert [edu.span for edu in document.edus] == [Span(0, 2), Span(2, 3)]
+    assert [document.sentence_of(edu.span.left) for edu in document.edus] == [0, 2]
+    assert document.error is empty.error
+    assert document.summary(1).left_out == (1, 2)
+
+
+def test_a_document_of_one_sentence_needs_no_tree_over_it() -> None:
+    one = sentence_of(DiscourseTree.leaf(Edu("so it", Span(0, 2))))
+    document = Document.of([one])
+    assert document.tree == one.discourse.with_edus([Edu("so it", Span(0, 2), 0, 5)])  # type: ignore[union-attr]
+    assert str(document.summary(5)) == "so it"
+
+
+def test_an_empty_document_has_no_tree_and_no_summary() -> None:
+    document = Document(text="", error=InputError("there is no sentence"))
+    assert (document.tree, document.edus, document.tokens) == (None, (), ())
+    assert document.token_at(0) is document.sentence_at(0) is document.edu_at(0) is None
+    assert str(document.summary()) == ""
+
+
+def test_a_tree_over_other_sentences_is_refused() -> None:
+    one = sentence_of(DiscourseTree.leaf(Edu("so it", Span(0, 2))))
+    with pytest.raises(TreeShapeError, match="expected 2 trees, one a leaf, found 3"):
+        join_sentences(DiscourseTree.join(units(2), "NS", "cause"), [one, one, one])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda document: document.summary(0),
+        lambda document: document.summary(True),
+        lambda document: document.sentence_of(2),
+        lambda document: document.characters(Span(1, 9)),
+        lambda document: Document.of(document.sentences, paragraphs=(0, 4)),
+    ],
+)
+def test_wrong_numbers_are_refused(wrong: object) -> None:
+    document = Document.of([sentence_of(DiscourseTree.leaf(Edu("so it", Span(0, 2))))])
+    with pytest.raises(UsageError, match="expected"):
+        wrong(document)  # type: ignore[operator]
+
+
+def test_paragraphs_by_number() -> None:
+    assert paragraph_starts([None, None]) == (0,)
+    assert paragraph_starts([]) == (0,)
+    assert paragraph_starts([3, 4, 4, 4, 5]) == (0, 1, 4)
+
+
+def test_a_document_goes_through_pickle() -> None:
+    document = Document.of([sentence_of(DiscourseTree.leaf(Edu("so it", Span(0, 2))))], id="one")
+    again = pickle.loads(pickle.dumps(document))
+    assert (again.tree, again.tokens, again.id) == (document.tree, document.tokens, "one")
