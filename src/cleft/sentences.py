@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -29,7 +29,9 @@ __all__ = [
     "Extraction",
     "SentenceTree",
     "format_sentence",
+    "over_sentences",
     "read_sentences",
+    "sentence_subtrees",
     "sentence_trees",
 ]
 
@@ -121,6 +123,59 @@ def sentence_trees(document: RstDocument, sentences: Sequence[Sequence[str]]) ->
         else:
             kept.append(SentenceTree(number=number, tokens=tuple(tokens), tree=made))
     return Extraction(kept=tuple(kept), dropped=tuple(dropped), differences=differences)
+
+
+def over_sentences(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
+    """The tree over the sentences of a document that end at these tokens, each a leaf.
+
+    Where a sentence is no whole subtree, it stands where its first EDU stands.
+
+    >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> tree = DiscourseTree.join([DiscourseTree.join(edus[:2], "NS", "cause"), edus[2]], "NN", "x")
+    >>> print(over_sentences(tree, [2, 3]), over_sentences(tree, [1, 3]), sep="\n")
+    x (NN)
+      N: a
+      N: c
+    cause (NS)
+      N: a
+      S: b
+    """
+    starts = {start: number for number, start in enumerate((0, *ends[:-1]))}
+
+    def leaf(edu: Edu) -> Edu | None:
+        number = starts.get(edu.span.left)
+        return None if number is None else edu._replace(span=Span(number, number + 1))
+
+    return _kept(tree, leaf)
+
+
+def sentence_subtrees(tree: DiscourseTree, ends: Sequence[int]) -> list[DiscourseTree]:
+    """The trees of the sentences of a document that end at these tokens, over its tokens.
+
+    What stands in the document's tree between the EDUs of a sentence is left out.
+    """
+    return [
+        _kept(tree, lambda edu, span=span: edu if span[0] <= edu.span.left < span[1] else None)  # type: ignore[misc]
+        for span in pairwise((0, *ends))
+    ]
+
+
+def _kept(tree: DiscourseTree, leaf: Callable[[Edu], Edu | None]) -> DiscourseTree:
+    """The binary tree over the EDUs that are kept; a node with one child left is that child."""
+    stack: list[DiscourseTree | None] = []
+    for node in reversed(tree.binarise().preorder()):
+        if node.edu is not None:
+            edu = leaf(node.edu)
+            stack.append(None if edu is None else DiscourseTree.leaf(edu))
+            continue
+        left, right = stack.pop(), stack.pop()
+        if left is not None and right is not None:
+            stack.append(DiscourseTree([left, right], node.nuclearity, node.relations))
+        else:
+            stack.append(left or right)
+    if stack[0] is None:
+        raise FormatError("no EDU begins with a sentence", hint="check the sentences' ends")
+    return stack[0]
 
 
 def _edges(texts: Sequence[str]) -> list[int]:

@@ -207,19 +207,21 @@ class OnnxScorer:
 
     def _run_memory(self, task: str, inputs: dict[str, Array], owner: Ints) -> dict[str, Array]:
         """Run a head's memory graph; one without history wants to know whose a boundary is."""
-        if not self.manifest.history:
+        graph = f"{task}-memory"
+        if "owner" in self.sessions.inputs(graph):
             inputs["owner"] = owner
-        return self.sessions.run(f"{task}-memory", inputs)
+        return self.sessions.run(graph, inputs)
 
     # ------------------------------------------------------------ steps
 
     @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
-        if not self.manifest.history:
-            return OnnxState(hidden=(), cell=())
         parts = self._memory(encoded, task).parts
-        blank = [np.zeros_like(parts["cell"])] * (self.manifest.decoder_layers - 1)
+        if "cell" not in parts:  # a head without history
+            return OnnxState(hidden=(), cell=())
+        layers = sum(name.startswith("cell_") for name in self.sessions.inputs(f"{task}-step"))
+        blank = [np.zeros_like(parts["cell"])] * (layers - 1)
         return OnnxState(hidden=(parts["hidden"], *blank), cell=(parts["cell"], *blank))
 
     @fitting
@@ -260,7 +262,7 @@ class OnnxScorer:
         }
         if "left_query" in parts:
             inputs |= {name: parts[name] for name in ("left_query", "right_query")}
-        if self.manifest.pointer_range == "span":
+        if "after" in self.sessions.inputs(f"{task}-step"):
             inputs |= {"after": spans[:, 0], "before": spans[:, 1] + get_task(task).stops}
         for number, (hidden, cell) in enumerate(zip(state.hidden, state.cell, strict=True)):
             inputs[f"hidden_{number}"] = hidden

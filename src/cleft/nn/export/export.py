@@ -18,7 +18,6 @@ import numpy as np
 import cleft
 from cleft import files
 from cleft.errors import CleftError, InputError, ModelError, OutputError
-from cleft.metrics.prm import SETTINGS
 from cleft.nn.checkpoint import load_model, read_object
 from cleft.nn.encoders import Encoder
 from cleft.nn.export.encoder_graphs import (
@@ -40,6 +39,7 @@ from cleft.runtime.directory import shrink
 from cleft.runtime.selftest import self_test
 from cleft.runtime.words import CASINGS
 from cleft.search import search
+from cleft.tasks import get_task, task_names
 
 __all__ = ["ExportOptions", "export", "export_scorer"]
 
@@ -94,7 +94,7 @@ def export(
 def _metrics(table: Mapping[str, Any], source: Path) -> Mapping[str, str]:
     """How each task of a model was scored when it was chosen."""
     found = table.get("metrics", {})
-    known = [*SETTINGS, "parseval"]
+    known = {metric for name in task_names() for metric in get_task(name).metrics}
     if not isinstance(found, dict) or not all(value in known for value in found.values()):
         raise InputError(
             f"expected a metric by task, found {found!r}",
@@ -138,9 +138,9 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
     seen = _seen(scorer, options) if options.int8 else None
     for name, data in _graphs(network, seen):
         (folder / f"{name}.onnx").write_bytes(data)
-    for name, table in _tables(network.encoder):
+    for name, table in _tables(network.reader):
         _save_table(folder, name, table, small=options.int8)
-    if network.encoder.words is not None or network.encoder.chars is not None:
+    if network.reader.words is not None or network.reader.chars is not None:
         vocabulary = scorer.vocabulary
         _json(
             folder / "vocabulary.json",
@@ -175,7 +175,7 @@ def _json(path: Path, value: Any) -> None:
 
 def _seen(scorer: TorchScorer, options: ExportOptions) -> Mapping[str, Seen]:
     """What the transformer's maps see in the dev sentences, or else in the test sentences."""
-    context = scorer.network.encoder.context
+    context = scorer.network.reader.context
     if context is None:
         return {}
     sentences = [s.words for found in options.dev.values() for s in some(found)]
@@ -186,7 +186,7 @@ def _seen(scorer: TorchScorer, options: ExportOptions) -> Mapping[str, Seen]:
 
 def _graphs(network: Network, seen: Mapping[str, Seen] | None) -> list[tuple[str, bytes]]:
     """All graphs of a network by name; in 8 bits if it is known what was seen."""
-    encoder, int8 = network.encoder, seen is not None
+    encoder, int8 = network.reader, seen is not None
     graphs = [("encoder", encoder_graph(encoder, int8=int8))]
     if encoder.chars is not None:
         graphs.append(("chars", chars_graph(encoder.chars)))
@@ -230,7 +230,7 @@ def _tables(encoder: Encoder) -> list[tuple[str, Array]]:
 
 def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
     config, vocabulary = scorer.network.config, scorer.vocabulary
-    encoder = scorer.network.encoder
+    encoder = scorer.network.reader
     network = {**config.to_table(), "transformer": Path(config.transformer).name}
     about = {"cleft": cleft.__version__, **options.about, "network": network}
     pieces = scorer.featurise.pieces
