@@ -17,7 +17,7 @@ import numpy as np
 from cleft.runtime.packing import firsts
 from cleft.search.scorer import Floats
 
-__all__ = ["MARKS", "Unit", "sentence_vectors", "text_marks"]
+__all__ = ["MARKS", "PARTS", "Unit", "sentence_vectors", "text_marks"]
 
 
 @dataclass(frozen=True, slots=True)

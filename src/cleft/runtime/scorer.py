@@ -14,6 +14,7 @@ import numpy as np
 from cleft.errors import ModelError
 from cleft.runtime.batches import plan
 from cleft.runtime.directory import ModelDirectory
+from cleft.runtime.documents import Unit, sentence_vectors, text_marks
 from cleft.runtime.packing import (
     Memory,
     by_end,
@@ -91,6 +92,35 @@ class OnnxScorer:
             self._casing = directory.table("casing.npy") if manifest.has_casing else None
 
     # ------------------------------------------------------------ encoding
+
+    @fitting
+    def encode_documents(self, documents: Sequence[Sequence[Unit]]) -> OnnxEncoded:
+        """Encode a batch of documents that have a sentence each: what a head over sentences reads."""
+        sentences = list(dict.fromkeys(unit.words for units in documents for unit in units))
+        sentences.sort(key=len, reverse=True)
+        encoded = self.encode_all(sentences)
+        vectors = sentence_vectors(encoded.boundaries, encoded.lengths)
+        place = {words: number for number, words in enumerate(sentences)}
+        return self.encode_units(
+            [(vectors[[place[unit.words] for unit in units]], units) for units in documents]
+        )
+
+    @fitting
+    def encode_units(self, documents: Sequence[tuple[Floats, Sequence[Unit]]]) -> OnnxEncoded:
+        """Documents as a batch whose units are sentences, from the sentences' vectors."""
+        (task,) = self.manifest.unit_tasks
+        found = [
+            self.sessions.run(f"{task}-encoder", {"vectors": vectors, "marks": text_marks(units)})
+            for vectors, units in documents
+        ]
+        lengths = [len(units) for _, units in documents]
+        return OnnxEncoded(
+            lengths=lengths,
+            boundaries=_joined([each["boundaries"] for each in found]),
+            summary=_joined([each["summary"] for each in found]),
+            real=real_boundaries(lengths),
+            packed=True,
+        )
 
     @fitting
     def encode(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
@@ -175,11 +205,7 @@ class OnnxScorer:
         assert isinstance(encoded, OnnxEncoded)
         memory = encoded.memories.get(task)
         if memory is None:
-            if task not in self.manifest.tasks:
-                raise ModelError(
-                    f"the model has no head for {task}",
-                    hint=f"it has one for {' and '.join(self.manifest.tasks)}",
-                )
+            self.manifest.need(task)
             make = self._grid_memory if get_task(task).stops else self._packed_memory
             memory = encoded.memories[task] = make(encoded, task)
         return memory
