@@ -1,7 +1,8 @@
 import pytest
 
 from cleft.errors import UsageError
-from cleft.formats.cleaning import PTB, SPMRL, clean_tree, cleaning
+from cleft.formats.brackets import parse_brackets
+from cleft.formats.cleaning import PTB, PTB_TEXT, SPMRL, clean_tree, cleaning
 from cleft.tree import Tree
 
 
@@ -25,3 +26,14 @@ def test_tags_that_a_treebank_spells_in_its_own_way_get_their_usual_names() -> N
     tree = Tree.from_brackets("(NP (PRPP its) (NN beak))")
     assert str(clean_tree(tree, PTB)) == "(NP (PRP$ its) (NN beak))"
     assert str(clean_tree(tree, SPMRL)) == "(NP (PRPP its) (NN beak))"
+
+
+def test_a_phrase_that_a_trace_leaves_with_its_own_label_is_one_phrase() -> None:
+    text = "( (S (NP-SBJ (NP (DT the) (NN man)) (-NONE- *)) (VP (VBD left) (NP (NP (NN home))))))"
+    trees = [str(parse_brackets(text, cleaning(name))) for name in ("ptb", "ptb-text")]
+    assert trees == [
+        "(S (NP (NP (DT the) (NN man))) (VP (VBD left) (NP (NP (NN home)))))",
+        "(S (NP (DT the) (NN man)) (VP (VBD left) (NP (NN home))))",
+    ]
+    whole = clean_tree(parse_brackets(text), PTB_TEXT)
+    assert str(whole) == trees[1]

@@ -102,7 +102,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "--clean",
         metavar="NAME",
         help="what to take off trees before their words are read: ptb (the default: no traces), "
-        "spmrl, keyaki or none",
+        "ptb-text, spmrl, keyaki or none",
     )
     parser.add_argument(
         "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"

@@ -26,7 +26,17 @@ from dataclasses import dataclass, replace
 from cleft.errors import UsageError
 from cleft.tree import Tree, fold, split_root
 
-__all__ = ["CLEANINGS", "KEEP", "PTB", "SPMRL", "Cleaner", "Cleaning", "clean_tree", "cleaning"]
+__all__ = [
+    "CLEANINGS",
+    "KEEP",
+    "PTB",
+    "PTB_TEXT",
+    "SPMRL",
+    "Cleaner",
+    "Cleaning",
+    "clean_tree",
+    "cleaning",
+]
 
 TRACE = "-NONE-"
 
@@ -41,6 +51,7 @@ class Cleaning:
     - `cut_tags`: the same for the tags of words
     - `tag_names`: tags that a treebank spells in its own way, and the usual spelling
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
+    - `repeats`: a phrase whose only child has the same label, as removed traces leave it
     - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
     - `respell`: words become what a text writes, as told above
 
@@ -54,6 +65,7 @@ class Cleaning:
     cut_tags: str = ""
     tag_names: tuple[tuple[str, str], ...] = ()
     root: bool = True
+    repeats: bool = False
     unescape: bool = False
     respell: bool = False
 
@@ -67,6 +79,13 @@ PTB = Cleaning(cut="-=|", tag_names=(("PRPP", "PRP$"), ("WPP", "WP$")))
 GENIA's PRPP and WPP become the Penn Treebank's PRP$ and WP$.
 """
 
+PTB_TEXT = replace(PTB, repeats=True)
+"""For models of text: as PTB, and no phrase repeats its only child's label.
+
+Without its trace, `(NP (NP the man) (-NONE- *))` is an NP over an NP, and nothing in the words
+tells it from a plain NP.
+"""
+
 SPMRL = Cleaning(cut="-=#|;{", cut_tags="#", respell=True)
 """Treebanks of other languages: no traces, no functions on labels, words as a text writes them.
 
@@ -77,6 +96,7 @@ besides; tags at `#`.
 CLEANINGS: dict[str, Cleaning | None] = {
     "none": None,
     "ptb": PTB,
+    "ptb-text": PTB_TEXT,
     "spmrl": SPMRL,
     "keyaki": Cleaning(cut="-=|;{"),
 }
@@ -131,7 +151,9 @@ class Cleaner:
         """A whole tree: its words respelled and its outer bracket taken off, if so asked."""
         if self.clean.respell:
             tree = respell(tree)
-        return split_root(tree)[1] if self.clean.root else tree
+        if self.clean.root:
+            tree = split_root(tree)[1]
+        return without_repeats(tree) if self.clean.repeats else tree
 
 
 def clean_tree(tree: Tree, clean: Cleaning) -> Tree | None:
@@ -148,6 +170,22 @@ def clean_tree(tree: Tree, clean: Cleaning) -> Tree | None:
         stack.append(Tree(cleaner.phrase(node.label), kept) if kept else None)
     cleaned = stack[0]
     return None if cleaned is None else cleaner.root(cleaned)
+
+
+def without_repeats(tree: Tree) -> Tree:
+    """A tree in which no phrase has an only child of the same label.
+
+    >>> print(without_repeats(Tree.from_brackets("(S (NP (NP (NP (NN rain)))) (VP (VBZ falls)))")))
+    (S (NP (NN rain)) (VP (VBZ falls)))
+    """
+    return tree if tree.word is not None else fold(tree, lambda leaf: leaf, _once)
+
+
+def _once(old: Tree, children: list[Tree]) -> Tree:
+    only = children[0] if len(children) == 1 else None
+    if only is not None and only.word is None and only.label == old.label:
+        return only
+    return Tree(old.label, tuple(children))
 
 
 def _cut(label: str, characters: str) -> str:
