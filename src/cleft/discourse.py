@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from cleft.errors import TreeShapeError
@@ -287,46 +286,6 @@ class DiscourseTree(ScoredNode):
             rows.append((node.nuclearity, node.relations, edu, evidence))
         return _from_rows(rows)
 
-    def grafted(self, trees: Sequence[DiscourseTree]) -> DiscourseTree:
-        """The tree with another one in place of each leaf, tokens counted on through them.
-
-        The log-probability is that of all decisions: this tree's and theirs.
-
-        >>> over = DiscourseTree.join(
-        ...     [DiscourseTree.leaf(Edu("", Span(k, k + 1))) for k in range(2)], "NS", "cause")
-        >>> parts = [DiscourseTree.leaf(Edu("It rained.", Span(0, 3))),
-        ...          DiscourseTree.leaf(Edu("So?", Span(0, 2)))]
-        >>> over.grafted(parts).splits()[0][:3]
-        (0, 3, 5)
-        """
-        nodes = self.preorder()
-        count = sum(node.is_leaf for node in nodes)
-        if count != len(trees):
-            raise TreeShapeError(f"expected {count} trees, one a leaf, found {len(trees)}")
-        spans = [tree.span for tree in trees]
-        ends = list(accumulate((span.width for span in spans), initial=0))
-        summed = _all_log_probs([self, *trees] if count > 1 else trees)
-        places = {edu.span.left: place for place, edu in enumerate(self.edus)}
-        places[self.span.right] = count
-        stack: list[DiscourseTree] = []
-        left = count
-        for node in reversed(nodes):
-            if node.is_leaf:
-                left -= 1
-                stack.append(_with_log_probs(trees[left].moved(ends[left] - spans[left].left)))
-            else:
-                children = [stack.pop() for _ in node.children]
-                evidence = node.evidence
-                if evidence is not None:
-                    moved = tuple(
-                        (ends[places[at]], p) for at, p in evidence.splits if at in places
-                    )
-                    evidence = replace(evidence, splits=moved)
-                stack.append(
-                    DiscourseTree(children, node.nuclearity, node.relations, None, evidence)
-                )
-        return _with_log_probs(stack[0], summed)
-
     def salience(self) -> tuple[int, ...]:
         """How far below the root each EDU is first promoted; 0 is the most important.
 
@@ -403,26 +362,6 @@ def _from_rows(rows: list[_Row]) -> DiscourseTree:
         del stack[len(stack) - count :]
         stack.append(DiscourseTree(children, nuclearity, relations, edu, evidence))
     return stack[0]
-
-
-_LogProbs = tuple[float | None, float | None]
-
-
-def _all_log_probs(trees: Sequence[DiscourseTree]) -> _LogProbs:
-    """The sums of the trees' log-probabilities, None where one has none."""
-    found = []
-    for name in ("log_prob", "split_log_prob"):
-        values = [getattr(tree, name) for tree in trees]
-        found.append(None if None in values else sum(values))
-    return found[0], found[1]
-
-
-def _with_log_probs(tree: DiscourseTree, values: _LogProbs = (None, None)) -> DiscourseTree:
-    """A tree whose root has these log-probabilities; the node itself is changed."""
-    if tree.evidence is not None or values != (None, None):
-        known = tree.evidence or Evidence()
-        tree.evidence = replace(known, log_prob=values[0], split_log_prob=values[1])
-    return tree
 
 
 def _with_children(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:

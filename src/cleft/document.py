@@ -16,14 +16,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import CleftError, UsageError
+from cleft.errors import CleftError, TreeShapeError, UsageError
+from cleft.evidence import Evidence
 from cleft.span import Span
 
 if TYPE_CHECKING:
     from cleft.sentence import Sentence
     from cleft.text import Token
 
-__all__ = ["Document", "Summary", "join_sentences", "paragraph_starts"]
+__all__ = ["Document", "Summary", "grafted", "join_sentences", "paragraph_starts"]
 
 BREAK = "\n\n"
 """What parts the paragraphs of a text that is made of tokens."""
@@ -227,7 +228,55 @@ def join_sentences(
     trees = [one.discourse or _one_edu(one) for one in sentences if one.tokens]
     if over is None and len(trees) == 1:
         over = DiscourseTree.leaf(Edu("", Span(0, 1)))
-    return over.grafted(trees) if over is not None and trees else None
+    return grafted(over, trees) if over is not None and trees else None
+
+
+def grafted(over: DiscourseTree, trees: Sequence[DiscourseTree]) -> DiscourseTree:
+    """A tree with another one in place of each leaf, tokens counted on through them.
+
+    The log-probability is that of all decisions: of `over` and of the others.
+
+    >>> over = DiscourseTree.join(
+    ...     [DiscourseTree.leaf(Edu("", Span(k, k + 1))) for k in range(2)], "NS", "cause")
+    >>> parts = [DiscourseTree.leaf(Edu("It rained.", Span(0, 3))),
+    ...          DiscourseTree.leaf(Edu("So?", Span(0, 2)))]
+    >>> grafted(over, parts).splits()[0][:3]
+    (0, 3, 5)
+    """
+    nodes, units = over.preorder(), over.edus
+    if len(units) != len(trees):
+        raise TreeShapeError(f"expected {len(units)} trees, one a leaf, found {len(trees)}")
+    spans = [tree.span for tree in trees]
+    starts = list(accumulate((span.width for span in spans), initial=0))
+    moved = [
+        _with_log_probs(tree.moved(start - span.left))
+        for tree, start, span in zip(trees, starts, spans, strict=False)
+    ]
+    # Where the boundaries before each unit, and after the last, are in tokens.
+    places = dict(zip([*(edu.span.left for edu in units), over.span.right], starts, strict=True))
+    stack: list[DiscourseTree] = []
+    for node in reversed(nodes):
+        if node.is_leaf:
+            stack.append(moved.pop())
+            continue
+        children = [stack.pop() for _ in node.children]
+        evidence = node.evidence
+        if evidence is not None:
+            splits = tuple((places[at], share) for at, share in evidence.splits if at in places)
+            evidence = replace(evidence, splits=splits)
+        stack.append(DiscourseTree(children, node.nuclearity, node.relations, None, evidence))
+    return _with_log_probs(stack[0], [over, *trees] if len(trees) > 1 else trees)
+
+
+def _with_log_probs(tree: DiscourseTree, parts: Sequence[DiscourseTree] = ()) -> DiscourseTree:
+    """The tree, its root given the sums of the parts' log-probabilities, if all have them."""
+    sums: dict[str, Any] = {}
+    for name in ("log_prob", "split_log_prob"):
+        values = [getattr(part, name) for part in parts]
+        sums[name] = None if None in values or not values else sum(values)
+    if tree.evidence is not None or any(value is not None for value in sums.values()):
+        tree.evidence = replace(tree.evidence or Evidence(), **sums)
+    return tree
 
 
 def paragraph_starts(paragraphs: Iterable[int | None]) -> tuple[int, ...]:

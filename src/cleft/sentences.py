@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from cleft import files
 from cleft.discourse import SPAN, DiscourseTree, Edu
-from cleft.errors import FormatError, InputError
+from cleft.document import grafted
+from cleft.errors import FormatError, InputError, TreeShapeError
 from cleft.formats.rst import RstDocument, placed, text_tokens
 from cleft.relations import RelationClasses
 from cleft.span import Span
@@ -31,8 +32,9 @@ __all__ = [
     "format_sentence",
     "over_sentences",
     "read_sentences",
-    "sentence_subtrees",
+    "restricted",
     "sentence_trees",
+    "snapped",
 ]
 
 NOT_ALIGNED = "an EDU crosses the sentence's edge"
@@ -125,59 +127,6 @@ def sentence_trees(document: RstDocument, sentences: Sequence[Sequence[str]]) ->
     return Extraction(kept=tuple(kept), dropped=tuple(dropped), differences=differences)
 
 
-def over_sentences(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
-    """The tree over the sentences of a document that end at these tokens, each a leaf.
-
-    Where a sentence is no whole subtree, it stands where its first EDU stands.
-
-    >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
-    >>> tree = DiscourseTree.join([DiscourseTree.join(edus[:2], "NS", "cause"), edus[2]], "NN", "x")
-    >>> print(over_sentences(tree, [2, 3]), over_sentences(tree, [1, 3]), sep="\n")
-    x (NN)
-      N: a
-      N: c
-    cause (NS)
-      N: a
-      S: b
-    """
-    starts = {start: number for number, start in enumerate((0, *ends[:-1]))}
-
-    def leaf(edu: Edu) -> Edu | None:
-        number = starts.get(edu.span.left)
-        return None if number is None else edu._replace(span=Span(number, number + 1))
-
-    return _kept(tree, leaf)
-
-
-def sentence_subtrees(tree: DiscourseTree, ends: Sequence[int]) -> list[DiscourseTree]:
-    """The trees of the sentences of a document that end at these tokens, over its tokens.
-
-    What stands in the document's tree between the EDUs of a sentence is left out.
-    """
-    return [
-        _kept(tree, lambda edu, span=span: edu if span[0] <= edu.span.left < span[1] else None)  # type: ignore[misc]
-        for span in pairwise((0, *ends))
-    ]
-
-
-def _kept(tree: DiscourseTree, leaf: Callable[[Edu], Edu | None]) -> DiscourseTree:
-    """The binary tree over the EDUs that are kept; a node with one child left is that child."""
-    stack: list[DiscourseTree | None] = []
-    for node in reversed(tree.binarise().preorder()):
-        if node.edu is not None:
-            edu = leaf(node.edu)
-            stack.append(None if edu is None else DiscourseTree.leaf(edu))
-            continue
-        left, right = stack.pop(), stack.pop()
-        if left is not None and right is not None:
-            stack.append(DiscourseTree([left, right], node.nuclearity, node.relations))
-        else:
-            stack.append(left or right)
-    if stack[0] is None:
-        raise FormatError("no EDU begins with a sentence", hint="check the sentences' ends")
-    return stack[0]
-
-
 def _edges(texts: Sequence[str]) -> list[int]:
     """The character offsets between texts, white space not counted."""
     return list(accumulate((len("".join(text_tokens(text))) for text in texts), initial=0))
@@ -239,6 +188,105 @@ def _differences(trees: Sequence[DiscourseTree], sentences: Sequence[Sequence[st
             hint="check that both files are of the same document",
         )
     return len(wrong)
+
+
+# ---------------------------------------------------------------- sentences as subtrees
+
+
+def snapped(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
+    """A tree in which every sentence is a subtree; `ends` are the tokens where sentences end.
+
+    What a tree says of a sentence's EDUs among themselves stays, and what it says
+    of the sentence is what it says of the EDU that hangs highest, the first of several.
+
+    >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> inner = DiscourseTree.join(edus[1:], "NS", "cause")
+    >>> tree = DiscourseTree.join([edus[0], inner], "SN", "concession")
+    >>> [tuple(split[:3]) for split in snapped(tree, [2, 3]).splits()]
+    [(0, 2, 3), (0, 1, 2)]
+    """
+    groups = _by_sentence(tree, ends)
+    return grafted(over_sentences(tree, ends), [restricted(tree, group) for group in groups])
+
+
+def over_sentences(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
+    """The tree above the sentences, each a leaf of its own and one unit wide.
+
+    >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> inner = DiscourseTree.join(edus[1:], "NS", "cause")
+    >>> over = over_sentences(DiscourseTree.join([edus[0], inner], "SN", "concession"), [2, 3])
+    >>> over.splits()[0][:4]
+    (0, 1, 2, 'concession')
+    """
+    depths = _depths(tree)
+    heads = [
+        min(group, key=lambda number: (depths[number], number))
+        for group in _by_sentence(tree, ends)
+    ]
+    found = restricted(tree, set(heads))
+    units = (edu._replace(span=Span(k, k + 1)) for k, edu in enumerate(found.edus))
+    return found.with_edus(units)
+
+
+def _by_sentence(tree: DiscourseTree, ends: Sequence[int]) -> list[list[int]]:
+    """The numbers of the EDUs of each sentence."""
+    groups: dict[int, list[int]] = {}
+    for number, edu in enumerate(tree.edus):
+        groups.setdefault(bisect_left(ends, edu.span.right), []).append(number)
+    return list(groups.values())
+
+
+def _depths(tree: DiscourseTree) -> list[int]:
+    """How deep each EDU hangs."""
+    found, stack = [], [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if node.is_leaf:
+            found.append(depth)
+        stack.extend((child, depth + 1) for child in node.children[::-1])
+    return found
+
+
+def restricted(tree: DiscourseTree, keep: Collection[int]) -> DiscourseTree:
+    """The tree over some of its EDUs, by number; a node left with one child is that child.
+
+    >>> leaves = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> pair = DiscourseTree.join(leaves[:2], "NS", "x")
+    >>> tree = DiscourseTree.join([pair, leaves[2]], "NS", "y")
+    >>> print(restricted(tree, {1, 2}))
+    y (NS)
+      N: b
+      S: c
+    """
+    stack: list[DiscourseTree | None] = []
+    nodes = tree.preorder()
+    number = sum(node.is_leaf for node in nodes)
+    for node in reversed(nodes):
+        if node.is_leaf:
+            number -= 1
+            stack.append(node if number in keep else None)
+            continue
+        below = [stack.pop() for _ in node.children]
+        rows = zip(below, node.nuclearity, node.relations, strict=True)
+        stack.append(_restored([(c, n, r) for c, n, r in rows if c is not None]))
+    if stack[0] is None:
+        raise TreeShapeError("a discourse tree needs an EDU", hint="keep at least one")
+    return stack[0]
+
+
+def _restored(rows: list[tuple[DiscourseTree, str, str]]) -> DiscourseTree | None:
+    """A node of the children that are left of it; the first is the nucleus if none was."""
+    if len(rows) < 2:
+        return rows[0][0] if rows else None
+    letters = "".join(letter for _, letter, _ in rows)
+    letters = letters if "N" in letters else "N" + letters[1:]
+    names = [name for *_, name in rows]
+    if letters.count("N") == 1:
+        names[letters.index("N")] = SPAN
+    return DiscourseTree([child for child, *_ in rows], letters, names)
+
+
+# ---------------------------------------------------------------- writing
 
 
 def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) -> str:

@@ -340,7 +340,7 @@ def _build_document(
 ) -> DiscourseTree:
     """The binary tree over sentences, each given by its words; `leaf` makes others of their spans.
 
-    `DiscourseTree.grafted` puts the sentences' own trees in the place of the leaves.
+    `cleft.document.grafted` puts the sentences' own trees in the place of the leaves.
     """
     own = leaf or (lambda span: Edu(" ".join(sentences[span.left]), span))
     return _build_discourse(derivation, sentences, leaf=own, evidence=evidence)
