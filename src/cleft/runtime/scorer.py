@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cleft.errors import ModelError
 from cleft.runtime.batches import plan
 from cleft.runtime.directory import ModelDirectory
 from cleft.runtime.documents import Unit, sentence_vectors, text_marks
@@ -93,9 +92,8 @@ class OnnxScorer:
 
     # ------------------------------------------------------------ encoding
 
-    @fitting
-    def encode_documents(self, documents: Sequence[Sequence[Unit]]) -> OnnxEncoded:
-        """Encode a batch of documents that have a sentence each: what a head over sentences reads."""
+    def _encode_documents(self, documents: Sequence[Sequence[Unit]]) -> OnnxEncoded:
+        """A batch of documents, from words to what a head over sentences reads."""
         sentences = list(dict.fromkeys(unit.words for units in documents for unit in units))
         sentences.sort(key=len, reverse=True)
         encoded = self.encode_all(sentences)
@@ -123,8 +121,10 @@ class OnnxScorer:
         )
 
     @fitting
-    def encode(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
-        """Encode a batch of tokenised, non-empty sentences."""
+    def encode(self, sentences: Sequence[Sequence[str | Unit]]) -> OnnxEncoded:
+        """Encode a batch of tokenised, non-empty sentences, or of documents made of units."""
+        if isinstance(sentences[0][0], Unit):
+            return self._encode_documents(sentences)  # type: ignore[arg-type]
         lengths = np.array([len(sentence) for sentence in sentences])
         positions = np.arange(int(lengths.max()) + 2)
         units = positions < lengths[:, None] + 2  # (sentences, n + 2)

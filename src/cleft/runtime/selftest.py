@@ -61,7 +61,7 @@ def self_test(scorer: OnnxScorer, tokens: tuple[str, ...]) -> SelfTest:
 def document_test(scorer: OnnxScorer, sentences: Sequence[tuple[str, ...]]) -> SelfTest:
     """What the model makes of sentences as one document, greedily."""
     units = [Unit(tokens, not number) for number, tokens in enumerate(sentences)]
-    encoded = scorer.encode_documents([units])
+    encoded = scorer.encode([units])
     return _tested(scorer, (), units, scorer.manifest.unit_tasks, encoded)
 
 

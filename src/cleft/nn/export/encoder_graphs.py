@@ -117,8 +117,10 @@ def sentences_graph(encoder: SentenceEncoder, *, int8: bool = False) -> bytes:
     ahead, back, summary = _layers(graph, x, "", encoder.lstms())
     blank = graph.floats(np.zeros((1, shown)))
     around = graph.op("Concat", blank, marks, blank, axis=0)
-    sides = [graph.slice(graph.op("Squeeze", side, graph.numbers(1)), 0, *part)
-             for side, part in ((ahead, (0, -1)), (back, (1,)))]
+    sides = [
+        graph.slice(graph.op("Squeeze", side, graph.numbers(1)), 0, *part)
+        for side, part in ((ahead, (0, -1)), (back, (1,)))
+    ]
     shares = [graph.slice(around, 0, 0, -1), graph.slice(around, 0, 1)]
     graph.output("boundaries", graph.op("Concat", *sides, *shares, axis=1))
     graph.output("summary", summary)
@@ -146,9 +148,7 @@ def _context(graph: Graph, encoder: Encoder) -> str:
     return graph.op("Reshape", flat, target)
 
 
-def _layers(
-    graph: Graph, x: str, lengths: str, layers: Sequence[BiLstm]
-) -> tuple[str, str, str]:
+def _layers(graph: Graph, x: str, lengths: str, layers: Sequence[BiLstm]) -> tuple[str, str, str]:
     """All BiLSTM layers: the last one's two directions, and its final cells.
 
     Without `lengths` all positions are real.
