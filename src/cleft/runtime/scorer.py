@@ -262,7 +262,8 @@ class OnnxScorer:
         log_probs = found["log_probs"]
         if log_probs.shape[1] < memory.width:
             full = np.full((len(rows), memory.width), -np.inf, np.float32)
-            full[:, : log_probs.shape[1]] = log_probs
+            start = self._window(task, spans)[0]
+            full[:, start : start + log_probs.shape[1]] = log_probs
             log_probs = full
         layers = range(len(state.hidden))
         return log_probs, OnnxState(
@@ -274,7 +275,8 @@ class OnnxScorer:
         self, memory: Memory, task: str, rows: Ints, spans: Ints, state: OnnxState
     ) -> dict[str, Array]:
         """What the graph of a step is to be told."""
-        group = memory.group(rows)
+        start, end = self._window(task, spans)
+        group = memory.group(rows) if end is None else memory.window(int(rows[0]), start, end)
         base, parts = memory.first[rows], memory.parts
         inputs = {
             "left_gates": parts["left_gates"],
@@ -288,12 +290,26 @@ class OnnxScorer:
         }
         if "left_query" in parts:
             inputs |= {name: parts[name] for name in ("left_query", "right_query")}
-        if "after" in self.sessions.inputs(f"{task}-step"):
-            inputs |= {"after": spans[:, 0], "before": spans[:, 1] + get_task(task).stops}
+        if self._is_limited(task):
+            before = spans[:, 1] + get_task(task).stops
+            inputs |= {"after": spans[:, 0] - start, "before": before - start}
         for number, (hidden, cell) in enumerate(zip(state.hidden, state.cell, strict=True)):
             inputs[f"hidden_{number}"] = hidden
             inputs[f"cell_{number}"] = cell
         return inputs
+
+    def _is_limited(self, task: str) -> bool:
+        """Whether a head's pointer runs over the boundaries of the span alone."""
+        return "after" in self.sessions.inputs(f"{task}-step")
+
+    def _window(self, task: str, spans: Ints) -> tuple[int, int | None]:
+        """The boundaries that a step needs: one span alone only its own, others (0, None), all.
+
+        A document has as many steps as sentences: together they would look at their square.
+        """
+        if len(spans) > 1 or not self._is_limited(task):
+            return 0, None
+        return int(spans[0, 0]), int(spans[0, 1]) + 1
 
     def select(self, state: State, rows: Ints) -> OnnxState:
         """The state with these rows only, in this order."""
