@@ -229,8 +229,8 @@ class Manifest:
         """The manifest as plain values, for config.json."""
         table = {**asdict(self), "format": FORMAT}
         table["self_test"] = [test.to_table() for test in self.self_test]
-        last = table.pop("document_test")
-        if last is not None:
+        del table["document_test"]
+        if self.document_test is not None:
             table["document_test"] = self.document_test.to_table()
         return {"format": FORMAT, **table.pop("about"), **table}
 

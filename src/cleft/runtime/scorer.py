@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -121,10 +122,10 @@ class OnnxScorer:
         )
 
     @fitting
-    def encode(self, sentences: Sequence[Sequence[str | Unit]]) -> OnnxEncoded:
+    def encode(self, sentences: Sequence[Sequence[Any]]) -> OnnxEncoded:
         """Encode a batch of tokenised, non-empty sentences, or of documents made of units."""
         if isinstance(sentences[0][0], Unit):
-            return self._encode_documents(sentences)  # type: ignore[arg-type]
+            return self._encode_documents(sentences)
         lengths = np.array([len(sentence) for sentence in sentences])
         positions = np.arange(int(lengths.max()) + 2)
         units = positions < lengths[:, None] + 2  # (sentences, n + 2)
