@@ -60,7 +60,7 @@ MODULES: dict[str, tuple[str, ...]] = {
 IN_FULL = ("Parser",)
 """Classes whose methods are told in full, not by a line each."""
 
-INTERNAL = ("parse_given",)
+INTERNAL = ("parse_inputs",)
 """Methods that are for other modules of cleft."""
 
 

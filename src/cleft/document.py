@@ -21,6 +21,7 @@ from cleft.evidence import Evidence
 from cleft.span import Span
 
 if TYPE_CHECKING:
+    from cleft.search import Parse
     from cleft.sentence import Sentence
     from cleft.text import Token
 
@@ -38,7 +39,8 @@ class Document:
     characters of `text`. `paragraphs` are the numbers of the sentences that
     begin one. `tree` is None where no sentence has a token; `error` is the
     document's, or the first of a sentence that could not be parsed.
-    `fields` is whatever else came along.
+    `fields` is whatever else came along. `parses` has the trees over its sentences,
+    best first: each sentence is a leaf.
 
     >>> from cleft.sentence import Sentence
     >>> from cleft.text import Token
@@ -61,6 +63,7 @@ class Document:
     id: str | None = None
     error: CleftError | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    parses: tuple[Parse, ...] = ()
 
     @classmethod
     def of(
@@ -73,6 +76,7 @@ class Document:
         id: str | None = None,  # noqa: A002 - as the field is called
         error: CleftError | None = None,
         fields: Mapping[str, Any] | None = None,
+        parses: Iterable[Parse] = (),
     ) -> Document:
         """A document of parsed sentences and the tree over those that have tokens.
 
@@ -98,6 +102,7 @@ class Document:
             id=id,
             error=error or first,
             fields=fields or {},
+            parses=tuple(parses),
         )
 
     # ------------------------------------------------------------ units

@@ -7,12 +7,15 @@ parsed has a result that carries its error.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cleft.discourse import Edu
+from cleft.document import Document, paragraph_starts
+from cleft.documents import DocumentInput, Vectors, head_over, parse_whole, whole_parser
 from cleft.errors import (
     CleftError,
     LanguageWarning,
@@ -21,23 +24,22 @@ from cleft.errors import (
     check_number,
     check_type,
 )
-from cleft.given import (
+from cleft.models import DEFAULT, model_path
+from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer, check
+from cleft.runtime.batches import GREEDY_TOKENS, LARGEST, TOKENS, always, plan, windows
+from cleft.runtime.documents import sentence_vectors
+from cleft.runtime.scorer import OnnxEncoded
+from cleft.search import Constraints, Parse, SearchOptions, search
+from cleft.sentence import (
     LONGEST_SENTENCE,
     LONGEST_TOKEN,
-    Given,
-    Reading,
-    check_many,
-    finished,
-    given_tokens,
-    leaf_maker,
+    Sentence,
+    SentenceInput,
+    checked_tokens,
 )
-from cleft.models import DEFAULT, model_path
-from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
-from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
-from cleft.search import Constraints, Parse, SearchOptions, search
-from cleft.sentence import Sentence
+from cleft.span import Span
 from cleft.tasks import Task
-from cleft.text import Hyphens, LanguageWatch, Source
+from cleft.text import Hyphens, LanguageWatch, Reading
 
 __all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
@@ -45,8 +47,12 @@ BOTH = "both"
 ENGLISH = "en"
 WORKER_WINDOW = 256
 
-Item = str | Sequence[str] | Source
-"""What a stream is made of: texts, lists of tokens, sentences that were read from a file."""
+Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput
+"""What a stream is made of: texts, lists of tokens, sentences that were read from a file; of
+documents, texts and lists of sentences."""
+
+Found = dict[str, list[Parse] | CleftError]
+"""The parses of one sentence by task, or why there are none."""
 
 
 def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
@@ -66,21 +72,26 @@ def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
     check_type(model, str | PathLike, "a model's name or directory")
     directory = ModelDirectory(model_path(model))
     directory.verify()
-    return Parser(directory, threads=threads)
+    return Parser(OnnxScorer(directory, threads), directory=directory, threads=threads)
 
 
 class Parser:
     """A model that parses. It may be shared by threads, and used after a fork.
 
+    `load` makes one of a model's directory. Any other scorer with a manifest
+    will do, such as the one of PyTorch; only worker processes need the directory.
+
     >>> load("en-fast").manifest.tasks
     ('syntax', 'discourse')
     """
 
-    def __init__(self, directory: ModelDirectory, *, threads: int = 1) -> None:
-        check_type(directory, ModelDirectory, "a ModelDirectory", "use cleft.load")
+    def __init__(
+        self, scorer: ModelScorer, *, directory: ModelDirectory | None = None, threads: int = 1
+    ) -> None:
+        check_type(scorer, ModelScorer, "a scorer with a manifest", "use cleft.load")
+        self.scorer = scorer
         self.directory = directory
         self.threads = threads
-        self.scorer = OnnxScorer(directory, threads)
 
     @property
     def manifest(self) -> Manifest:
@@ -97,11 +108,12 @@ class Parser:
         return check(self.scorer)
 
     def tasks(self, task: str = BOTH) -> list[Task[Any]]:
-        """The tasks that a name stands for; `both` is every task that the model has."""
+        """The tasks that a name stands for; `both` is every task of sentences that there is."""
+        names = self.manifest.token_tasks
         if task == BOTH:
-            return [self.manifest.task(name) for name in self.manifest.tasks]
-        if task not in self.manifest.tasks:
-            known = " and ".join(self.manifest.tasks)
+            return [self.manifest.task(name) for name in names]
+        if task not in names:
+            known = " and ".join(names)
             raise UsageError(
                 f"the model has no task {task!r}", hint=f"it has {known}; 'both' is all it has"
             )
@@ -143,8 +155,8 @@ class Parser:
         hint = "use parse_tokens for lists of tokens, stream for many texts"
         check_type(text, str, "a text (str)", hint)
         reading = Reading(language=language or self.language, hyphens=hyphens)
-        given = list(self._watched(reading.text(text)))
-        return self.parse_given(given, task=task, options=options)
+        inputs = list(self._watched(reading.text(text)))
+        return self.parse_inputs(inputs, task=task, options=options)
 
     def segment(
         self,
@@ -196,8 +208,57 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        given = list(self._watched(given_tokens(sentences, constraints, tags)))
-        return self.parse_given(given, task=task, options=options)
+        inputs = list(self._watched(_token_inputs(sentences, constraints, tags)))
+        return self.parse_inputs(inputs, task=task, options=options)
+
+    # ------------------------------------------------------------ documents
+
+    def parse_document(
+        self,
+        text: str | None = None,
+        *,
+        sentences: Iterable[Sequence[str]] | None = None,
+        paragraphs: Sequence[int] = (0,),
+        constraints: Sequence[Constraints | None] | None = None,
+        spans: Sequence[Span] = (),
+        task: str = BOTH,
+        beam: int = 1,
+        n_best: int = 1,
+        alternatives: int = 0,
+        trace: bool = False,
+        margin: float | None = None,
+        language: str | None = None,
+        hyphens: Hyphens | None = None,
+    ) -> Document:
+        r"""Parse a whole text: its sentences, and one discourse tree over all of it.
+
+        It is given as a text, or as `sentences` of tokens with the `paragraphs`
+        (the numbers of the sentences that begin one) and, for each sentence, its
+        `constraints`. `spans` of sentences must all be nodes of the tree. The
+        rest is as in `parse`; what `n_best`, `alternatives` and `trace` ask for
+        is in `Document.parses`.
+
+        >>> document = load("en-fast").parse_document("Rain\n\nIt rained. So she slept.")
+        >>> len(document.sentences), document.paragraphs, document.tree.span
+        (3, (0, 1), Span(left=0, right=8))
+        """
+        options = SearchOptions(
+            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+        )
+        if (text is None) == (sentences is None):
+            raise UsageError(
+                "expected a text or sentences, found " + ("neither" if text is None else "both"),
+                hint="as in parse_document(text), or parse_document(sentences=[[...], ...])",
+            )
+        if sentences is not None:
+            inputs = list(self._watched(_token_inputs(sentences, constraints, None)))
+            whole = DocumentInput(inputs, paragraphs=paragraphs)
+        else:
+            check_type(text, str, "a text (str)", "use stream for many texts")
+            reading = Reading(language=language or self.language, hyphens=hyphens)
+            whole = self._read_document(text, reading)
+        bound = Constraints(spans=tuple(spans)) if spans else None
+        return parse_whole(self, replace(whole, bound=bound), task=task, options=options)
 
     # ------------------------------------------------------------ streams
 
@@ -205,6 +266,7 @@ class Parser:
         self,
         items: Iterable[Item],
         *,
+        document: bool = False,
         task: str = BOTH,
         beam: int = 1,
         n_best: int = 1,
@@ -215,109 +277,190 @@ class Parser:
         language: str | None = None,
         hyphens: Hyphens | None = None,
         ready: Callable[[], bool] = always,
-    ) -> Iterator[Sentence]:
+    ) -> Iterator[Any]:
         """Parse texts or lists of tokens as they come, in order, with bounded memory.
 
         A text gives all its sentences, at least one result; a list of tokens,
-        or a `cleft.text.Source`, gives one. `Sentence.source` is the number of
+        or a `SentenceInput`, gives one. `Sentence.source` is the number of
         the item. Nothing is read before it is needed: a window of sentences at
         a time. With `jobs` above 1, so many worker processes parse windows ahead.
         For a source that rests, `ready` tells whether the next item can be had
-        without waiting: if not, what was read so far is parsed at once.
+        without waiting: if not, what was read so far is parsed at once. With
+        `document`, an item is a text or a list of sentences, each a list of
+        tokens, and gives one `Document`.
 
         >>> items = ["It rained. She slept.", ["We", "left", "."]]
         >>> [(found.source, found.words[0]) for found in load("en-fast").stream(items)]
         [(0, 'It'), (0, 'She'), (1, 'We')]
         """
-        search_options = SearchOptions(
+        options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        options: dict[str, Any] = {"task": task, "options": search_options}
         self.tasks(task)
-        check_many(items, "texts or lists of tokens", "put it into a list; parse takes one text")
+        _check_many(items, "texts or lists of tokens", "put it into a list; parse takes one text")
         jobs = check_number("jobs", jobs, 1)
         check_type(ready, Callable, "a function for `ready`")
         reading = Reading(language=language or self.language, hyphens=hyphens)
-        given = self._watched(reading.sentences(items))
-        if jobs > 1:
-            from cleft.runtime.workers import parse_in_workers  # it brings multiprocessing
+        make, parts = _window_parser, self._parts(items, reading, jobs, ready)
+        if document:
+            head_over(self)
+            make, parts = whole_parser, self._documents(items, reading)
+        if jobs == 1:
+            work = make(self, task, options)
+            return (found for part in parts for found in work(part))
+        from cleft.engines import Workers, in_order  # they bring multiprocessing
 
-            # An absolute path: a bare name would mean a built-in model.
-            path = str(self.directory.path.absolute())
-            parts = windows(given, size=WORKER_WINDOW, ready=ready)
-            return parse_in_workers(
-                path, parts, options, jobs=jobs, threads=self.threads, ready=ready
+        # An absolute path: a bare name would mean a built-in model.
+        path = str(self._model_directory().path.absolute())
+        workers = Workers(jobs, _worker, make, path, self.threads, task, options)
+        return (found for part in in_order(workers, parts, ready) for found in part)
+
+    def _parts(
+        self, items: Iterable[Any], reading: Reading, jobs: int, ready: Callable[[], bool]
+    ) -> Iterator[list[Any]]:
+        size = WORKER_WINDOW if jobs > 1 else LARGEST
+        return windows(self._watched(reading.sentences(items)), size=size, ready=ready)
+
+    def _documents(self, items: Iterable[Any], reading: Reading) -> Iterator[list[Any]]:
+        return ([self._read_document(item, reading, number)] for number, item in enumerate(items))
+
+    def _read_document(self, item: Any, reading: Reading, number: int = 0) -> DocumentInput:
+        """The sentences of a text, or of a list of them, with the paragraphs."""
+        if isinstance(item, str):
+            inputs = list(self._watched(reading.text(item, number)))
+            starts = paragraph_starts(each.paragraph for each in inputs)
+            return DocumentInput(inputs, item, starts)
+        return DocumentInput(list(self._watched(_token_inputs(item, None, None))))
+
+    def _model_directory(self) -> ModelDirectory:
+        if self.directory is None:
+            raise UsageError(
+                "worker processes read the model from its directory; this parser has none",
+                where="jobs",
+                hint="use one job, or export the model and load it",
             )
-        return (
-            sentence
-            for window in windows(given, ready=ready)
-            for sentence in self.parse_given(window, **options)
-        )
+        return self.directory
 
     # ------------------------------------------------------------ the work
 
-    def _watched(self, given: Iterable[Given]) -> Iterator[Given]:
+    def _watched(self, inputs: Iterable[SentenceInput]) -> Iterator[SentenceInput]:
         """The sentences as they come; one warning if they are not in the model's language."""
         watch = LanguageWatch(str(self.manifest.about.get("language") or ""))
-        for each in given:
-            _warn(watch.read(each.result.text))
+        for each in inputs:
+            _warn(watch.read(each.text))
             yield each
         _warn(watch.end())
 
-    def parse_given(
-        self, given: Sequence[Given], *, task: str, options: SearchOptions
+    def parse_inputs(
+        self,
+        inputs: Sequence[SentenceInput],
+        *,
+        task: str,
+        options: SearchOptions,
+        vectors: Vectors | None = None,
     ) -> list[Sentence]:
-        """Parse sentences that were made ready; those with an error stay as they are."""
-        results = [each.result for each in given]
-        good = [number for number, result in enumerate(results) if result.error is None]
+        """Parse sentences that were checked by `Reading`; those with an error keep it.
+
+        What the encoder says of each goes to `vectors`, where they are asked for.
+        """
+        found: dict[int, Found] = {}
+        good = [number for number, each in enumerate(inputs) if each.error is None]
         tasks = self.tasks(task)
         tokens = GREEDY_TOKENS if options.width == 1 else TOKENS
-        for batch in plan([len(given[number]) for number in good], tokens):
+        for batch in plan([len(inputs[number]) for number in good], tokens):
             numbers = [good[place] for place in batch]
-            parts = [given[number] for number in numbers]
-            for number, found in zip(numbers, self._parse(parts, tasks, options), strict=True):
-                results[number] = finished(given[number], found)
-        return results
+            parts = [inputs[number] for number in numbers]
+            parses = self._parse(parts, tasks, options, vectors)
+            found.update(zip(numbers, parses, strict=True))
+        return [each.result(found.get(number)) for number, each in enumerate(inputs)]
 
     def _parse(
         self,
-        given: list[Given],
+        inputs: list[SentenceInput],
         tasks: Sequence[Task[Any]],
         options: SearchOptions,
-    ) -> list[dict[str, list[Parse] | CleftError]]:
+        vectors: Vectors | None,
+    ) -> list[Found]:
         """The parses of a batch by task. A batch that fails is tried one by one."""
         try:
-            return self._parse_batch(given, tasks, options)
+            return self._parse_batch(inputs, tasks, options, vectors)
         except (ModelError, MemoryError) as error:
-            if len(given) == 1:
+            if len(inputs) == 1:
                 found = error if isinstance(error, ModelError) else ModelError("out of memory")
                 return [{task.name: found for task in tasks}]
-        return [self._parse([each], tasks, options)[0] for each in given]
+        return [self._parse([each], tasks, options, vectors)[0] for each in inputs]
 
     def _parse_batch(
         self,
-        given: list[Given],
+        inputs: list[SentenceInput],
         tasks: Sequence[Task[Any]],
         options: SearchOptions,
-    ) -> list[dict[str, list[Parse] | CleftError]]:
-        words = [each.result.words for each in given]
-        encoded = self.scorer.encode_all(words)
-        found: list[dict[str, list[Parse] | CleftError]] = [{} for _ in given]
+        vectors: Vectors | None,
+    ) -> list[Found]:
+        words = [each.words for each in inputs]
+        encoded = self.scorer.encode(words)
+        if vectors is not None and isinstance(encoded, OnnxEncoded):
+            rows = sentence_vectors(encoded.boundaries, encoded.lengths)
+            vectors.update(zip(words, rows, strict=True))
+        found: list[Found] = [{} for _ in inputs]
         for task in tasks:
-            bound = [_for_task(each.constraints, task) for each in given]
+            bound = [_for_task(each.constraints, task) for each in inputs]
             parses = search(
                 self.scorer,
                 words,
                 task,
                 options,
                 constraints=bound if any(bound) else None,
-                tags=[each.tags for each in given],
-                leaves=[leaf_maker(each) for each in given],
+                tags=[each.tags for each in inputs],
+                leaves=[each.edu if each.located else None for each in inputs],
                 encoded=encoded,
             )
             for row, result in zip(found, parses, strict=True):
                 row[task.name] = result
         return found
+
+
+Work = Callable[[Any], list[Any]]
+
+
+def _window_parser(parser: Parser, task: str, options: SearchOptions) -> Work:
+    """What is done with a window of sentences."""
+    return lambda window: parser.parse_inputs(window, task=task, options=options)
+
+
+def _worker(make: Callable[..., Work], path: str, threads: int, *how: Any) -> Work:
+    """What a worker process does: the same with a parser of its own."""
+    return make(load(path, threads=threads), *how)
+
+
+def _token_inputs(
+    sentences: Iterable[Sequence[str]],
+    constraints: Iterable[Constraints | None] | None,
+    tags: Iterable[Sequence[str] | None] | None,
+) -> Iterator[SentenceInput]:
+    """Lists of tokens, each with what is given along with it."""
+    _check_many(sentences, "sentences, each a list of tokens", "use parse for a text")
+    rows = list(sentences)
+    constraints = _one_each(constraints, "constraints", len(rows))
+    tags = _one_each(tags, "lists of tags", len(rows))
+    return map(checked_tokens, rows, range(len(rows)), constraints, tags)
+
+
+def _check_many(values: object, what: str, hint: str) -> None:
+    """Fail unless values can be gone through; a text and a dictionary are one thing each."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise UsageError(f"expected {what}, found {type(values).__name__}", hint=hint)
+
+
+def _one_each(values: Iterable[Any] | None, what: str, count: int) -> list[Any]:
+    if values is None:
+        return [None] * count
+    hint = "give one a sentence, None where there is none"
+    _check_many(values, f"a list of {what}", hint)
+    found = list(values)
+    if len(found) != count:
+        raise UsageError(f"{len(found)} {what} for {count} sentences", hint=hint)
+    return found
 
 
 def _warn(remark: str | None) -> None:

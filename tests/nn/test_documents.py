@@ -6,14 +6,15 @@ The documents are invented: a title, then paragraphs of a statement and what is 
 
 import json
 import random
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cleft
-from cleft.discourse import DiscourseTree
-from cleft.errors import FormatError, RecipeError
+from cleft.discourse import DiscourseTree, Edu
+from cleft.errors import FormatError, ModelError, RecipeError, TreeShapeError, UsageError
 from cleft.nn.checkpoint import load_model
 from cleft.nn.config import NetworkConfig
 from cleft.nn.export.export import export
@@ -22,6 +23,7 @@ from cleft.nn.train.recipe import parse_recipe
 from cleft.nn.train.trainer import train
 from cleft.runtime.documents import Unit, sentence_vectors, text_marks
 from cleft.search import SearchOptions, search
+from cleft.span import Constraints, Span
 from cleft.tasks import DOCUMENT
 
 NETWORK = {"encoder": "sentences", "model": "en-fast", "word_size": 24, "encoder_layers": 1}
@@ -175,9 +177,119 @@ def test_marks_do_not_depend_on_what_stands_in_other_paragraphs():
 
 
 def test_a_tree_over_sentences_has_no_wider_leaves():
-    tree = DOCUMENT.build(
-        DOCUMENT.derive(DiscourseTree.leaf(cleft.Edu("a", cleft.Span(0, 1)))), [["a"]]
-    )
+    tree = DOCUMENT.build(DOCUMENT.derive(DiscourseTree.leaf(Edu("a", Span(0, 1)))), [["a"]])
     assert tree.is_leaf
-    with pytest.raises(cleft.TreeShapeError, match="holds 2 sentences"):
-        DOCUMENT.derive(DiscourseTree.leaf(cleft.Edu("a", cleft.Span(0, 2))))
+    with pytest.raises(TreeShapeError, match="holds 2 sentences"):
+        DOCUMENT.derive(DiscourseTree.leaf(Edu("a", Span(0, 2))))
+
+
+# ---------------------------------------------------------------- parsing with it
+
+
+TEXT = "The Day\n\nAnn slept. But Ben left.\n\nEva won. So Tom smiled."
+
+
+def test_a_text_is_parsed_into_one_tree(model):
+    parser = cleft.load(model)
+    document = parser.parse_document(TEXT)
+    assert document.error is None
+    assert document.paragraphs == (0, 1, 3)
+    assert [edu.text for edu in document.edus] == [s.text for s in document.sentences]
+    assert [split[:5] for split in document.tree.splits()] == [
+        (0, 2, 16, "organization", "SN"),
+        (2, 9, 16, "joint", "NN"),
+        (2, 5, 9, "adversative", "NN"),
+        (9, 12, 16, "causal", "SN"),
+    ]
+    assert all(0 < split.probability <= 1 for split in document.tree.splits())
+    assert document.tree.log_prob == pytest.approx(
+        document.parses[0].log_prob + sum(s.discourse.log_prob for s in document.sentences)
+    )
+    tokens = [sentence.words for sentence in document.sentences]
+    again = parser.parse_document(sentences=tokens, paragraphs=[0, 1, 3])
+    assert again.tree.splits() == document.tree.splits()
+
+
+def test_sentences_are_encoded_once(model, monkeypatch):
+    parser = cleft.load(model)
+    calls = []
+    encode = parser.scorer.encode
+    monkeypatch.setattr(
+        parser.scorer, "encode", lambda rows: calls.append(len(rows)) or encode(rows)
+    )
+    parser.parse_document(TEXT)
+    assert calls == [5]
+
+
+def test_documents_of_a_stream_come_in_order_and_never_mix(model):
+    parser = cleft.load(model)
+    items = [TEXT, "", [["Ann", "slept", "."], ["But", "Ben", "left", "."]], TEXT[9:34], "Rain"]
+    found = list(parser.stream(items, document=True))
+    for item, document in zip(items, found, strict=True):
+        alone = (
+            parser.parse_document(item)
+            if isinstance(item, str)
+            else parser.parse_document(sentences=item)
+        )
+        assert document.text == alone.text
+        assert document.tree == alone.tree
+    assert [len(document.edus) for document in found] == [5, 0, 2, 2, 1]
+    assert found[1].tree is None
+    assert "no sentence" in str(found[1].error)
+    assert found[4].tree.is_leaf
+    assert [d.tree for d in parser.stream(items, document=True, jobs=2)] == [d.tree for d in found]
+
+
+def test_what_is_demanded_of_sentences_and_of_the_tree_over_them_holds(model):
+    parser = cleft.load(model)
+    rows = [["Ann", "slept", "."], ["But", "Ben", "left", "."], ["So", "Eva", "won", "."]]
+    given = [None, Constraints(edus=(1, 4)), None]
+    for spans in ([(0, 2)], [(1, 3)]):
+        document = parser.parse_document(
+            sentences=rows, constraints=given, spans=[Span(*span) for span in spans]
+        )
+        assert [tuple(edu.span) for edu in document.edus] == [(0, 3), (3, 4), (4, 7), (7, 11)]
+        assert {tuple(s[::2]) for s in document.parses[0].derivation.splits} == {(0, 3), *spans}
+    wrong = parser.parse_document(sentences=rows, spans=[Span(0, 2), Span(1, 3)])
+    assert "cross" in str(wrong.error)
+    assert wrong.tree is None
+
+
+def test_beam_n_best_alternatives_and_trace_are_those_of_sentences(model):
+    document = cleft.load(model).parse_document(TEXT, beam=6, n_best=4, alternatives=2, trace=True)
+    parses = document.parses
+    assert 1 < len(parses) <= 4
+    assert [p.log_prob for p in parses] == sorted((p.log_prob for p in parses), reverse=True)
+    assert len(parses[0].steps) == len(document.sentences) - 1
+    assert parses[0].steps[0].distribution.sum() == pytest.approx(1, abs=1e-4)
+    boundary, _ = document.tree.evidence.splits[0]
+    assert boundary in {sentence.right for sentence in map(document.span_of, range(5))}
+
+
+def test_a_model_without_the_head_says_what_to_do():
+    parser = cleft.load("models/fr")
+    with pytest.raises(ModelError, match=r"no head for documents.*docs/training"):
+        parser.parse_document("Il pleut.")
+    with pytest.raises(ModelError, match="no head for documents"):
+        parser.stream(["Il pleut."], document=True)
+
+
+def test_a_call_needs_a_text_or_sentences(model):
+    parser = cleft.load(model)
+    for given in ({}, {"text": "It rained.", "sentences": [["It"]]}):
+        with pytest.raises(UsageError, match="expected a text or sentences"):
+            parser.parse_document(**given)
+    with pytest.raises(UsageError, match="has no task 'document'"):
+        parser.parse("It rained.", task="document")
+
+
+def test_many_sentences_cost_as_much_memory_as_there_are(model):
+    scorer = cleft.load(model).scorer
+    units = [UNITS[number % 5] for number in range(3000)]
+    encoded = scorer.encode([units])
+    tracemalloc.start()
+    [[parse]] = search(scorer, [units], DOCUMENT, encoded=encoded)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(parse.tree.edus) == 3000
+    assert peak < 3000 * 3000  # bytes: a table of all pairs would have four times as many

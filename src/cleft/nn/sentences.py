@@ -77,7 +77,7 @@ class UnitFeaturiser(Featuriser):
     def _vectors(self, sentences: Sequence[tuple[str, ...]]) -> Floats:
         new = sorted({words for words in sentences if words not in self._known}, key=len)
         if new:
-            encoded = self.scorer.encode_all(new)
+            encoded = self.scorer.encode(new)
             found = sentence_vectors(encoded.boundaries, encoded.lengths)
             self._known.update(zip(new, found, strict=True))
         return np.stack([self._known[words] for words in sentences])

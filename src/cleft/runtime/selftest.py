@@ -8,8 +8,7 @@ from typing import Any
 
 from cleft.errors import CleftError, ModelError
 from cleft.runtime.documents import Unit
-from cleft.runtime.manifest import SelfTest, SplitRow
-from cleft.runtime.scorer import OnnxScorer
+from cleft.runtime.manifest import ModelScorer, SelfTest, SplitRow
 from cleft.search import Parse, search
 from cleft.search.scorer import Encoded
 from cleft.tasks import get_task
@@ -20,7 +19,7 @@ TOLERANCE = 1e-2
 """How far a log-probability may be from the one recorded: machines add up in different orders."""
 
 
-def check(scorer: OnnxScorer) -> int:
+def check(scorer: ModelScorer) -> int:
     """Parse the model's test sentences; their number, or a ModelError at the first difference.
 
     A model with a head for documents parses them once more, as one document.
@@ -53,12 +52,12 @@ def _compare(where: str, expected: SelfTest, found: SelfTest) -> None:
             )
 
 
-def self_test(scorer: OnnxScorer, tokens: tuple[str, ...]) -> SelfTest:
+def self_test(scorer: ModelScorer, tokens: tuple[str, ...]) -> SelfTest:
     """What the model makes of a sentence, greedily."""
     return _tested(scorer, tokens, tokens, scorer.manifest.token_tasks, scorer.encode([tokens]))
 
 
-def document_test(scorer: OnnxScorer, sentences: Sequence[tuple[str, ...]]) -> SelfTest:
+def document_test(scorer: ModelScorer, sentences: Sequence[tuple[str, ...]]) -> SelfTest:
     """What the model makes of sentences as one document, greedily."""
     units = [Unit(tokens, not number) for number, tokens in enumerate(sentences)]
     encoded = scorer.encode([units])
@@ -66,7 +65,7 @@ def document_test(scorer: OnnxScorer, sentences: Sequence[tuple[str, ...]]) -> S
 
 
 def _tested(
-    scorer: OnnxScorer,
+    scorer: ModelScorer,
     tokens: tuple[str, ...],
     units: Sequence[Any],
     tasks: Sequence[str],
