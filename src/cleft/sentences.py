@@ -24,6 +24,7 @@ from cleft.errors import FormatError, InputError, TreeShapeError
 from cleft.formats.rst import RstDocument, placed, text_tokens
 from cleft.relations import RelationClasses
 from cleft.span import Span
+from cleft.tree import fold
 
 __all__ = [
     "Dropped",
@@ -157,15 +158,12 @@ def _sentence(
 def _with_edus(tree: DiscourseTree, edus: list[Edu]) -> DiscourseTree:
     """The same binary tree over other EDUs; a split's relation is the first that is not `span`."""
     left = edus[:]
-    stack: list[DiscourseTree] = []
-    for node in reversed(tree.preorder()):
-        if node.is_leaf:
-            stack.append(DiscourseTree.leaf(left.pop()))
-        else:
-            children = [stack.pop(), stack.pop()]
-            name = next((name for name in node.relations if name != SPAN), SPAN)
-            stack.append(DiscourseTree.join(children, node.nuclearity, name))
-    return stack[0]
+
+    def joined(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
+        name = next((name for name in node.relations if name != SPAN), SPAN)
+        return DiscourseTree.join(children, node.nuclearity, name)
+
+    return fold(tree, lambda _: DiscourseTree.leaf(left.pop()), joined)
 
 
 def _differences(trees: Sequence[DiscourseTree], sentences: Sequence[Sequence[str]]) -> int:

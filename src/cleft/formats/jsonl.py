@@ -19,6 +19,7 @@ from cleft import files
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatError
 from cleft.formats.json_values import (
+    add_evidence,
     as_list,
     as_object,
     as_row,
@@ -27,11 +28,12 @@ from cleft.formats.json_values import (
     dump_json,
     load_json,
     nest,
+    read_evidence,
 )
 from cleft.formats.rst import text_tokens
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, Derivation, split_relation, task_names
-from cleft.tree import Evidence, Tree
+from cleft.tree import Tree
 
 __all__ = [
     "VERSION",
@@ -48,8 +50,8 @@ __all__ = [
 ]
 
 VERSION = 1
-OURS = ("cleft", "tokens", "error")
-THEIRS = ("tokens", "edus", "splits", "splits_fine", "tree", "sents", "forest")
+OWN_KEYS = ("cleft", "tokens", "error")
+CORPUS_KEYS = ("tokens", "edus", "splits", "splits_fine", "tree", "sents", "forest")
 
 Relations = Literal["coarse", "fine"]
 """Which relation names to take where a corpus gives both."""
@@ -197,8 +199,8 @@ def syntax_data(tree: Tree) -> dict[str, Any]:
         "tags": [leaf.label for leaf in leaves],
         "nodes": [[node.label, span.left, span.right] for span, node in phrases],
     }
-    _add_evidence(data, [node.evidence for _, node in phrases])
-    _add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
+    add_evidence(data, [node.evidence for _, node in phrases])
+    add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
     return data
 
 
@@ -220,21 +222,8 @@ def discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]
         data["texts"] = [edu.text for edu in edus]
     if any(edu.start is not None for edu in edus):
         data["characters"] = [[edu.start, edu.end] for edu in edus]
-    _add_evidence(data, [node.evidence for _, node in inner])
+    add_evidence(data, [node.evidence for _, node in inner])
     return data
-
-
-def _add_evidence(
-    data: dict[str, Any], found: Sequence[Evidence | None], key: str = "evidence"
-) -> None:
-    if any(found):
-        data[key] = [None if one is None else _evidence_data(one) for one in found]
-
-
-def _evidence_data(evidence: Evidence) -> dict[str, Any]:
-    names = ("label", "split", "labels", "splits", "log_prob", "split_log_prob")
-    values = ((name, getattr(evidence, name)) for name in names)
-    return {name: value for name, value in values if value is not None and value != ()}
 
 
 # ---------------------------------------------------------------- reading
@@ -275,14 +264,14 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
             f"expected a JSON object, found {type(data).__name__}", where=where, hint="use {…}"
         )
     try:
-        return _our_line(data) if "cleft" in data else _theirs(data, relations)
+        return _own_record(data) if "cleft" in data else _corpus_record(data, relations)
     except CleftError as error:
         raise TreeFormatError(error.problem, where=where, hint=error.hint) from error
     except RecursionError as error:
         raise FormatError("JSON nested too deeply", where=where) from error
 
 
-def _our_line(data: dict[str, Any]) -> Record:
+def _own_record(data: dict[str, Any]) -> Record:
     version = data["cleft"]
     if version != VERSION:
         raise FormatError(
@@ -306,7 +295,7 @@ def record_of(data: dict[str, Any]) -> Record:
             if data.get(task) is not None
         },
         error=error,
-        fields={k: value for k, value in data.items() if k not in (*OURS, *task_names())},
+        fields={k: value for k, value in data.items() if k not in (*OWN_KEYS, *task_names())},
     )
 
 
@@ -325,8 +314,8 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
     if len(tags) != len(tokens) or not tokens:
         raise FormatError(f"{len(tokens)} tokens but {len(tags)} tags", hint="give one tag a token")
     rows = as_list(data.get("nodes", []), "nodes")
-    evidence = _read_evidence(data, "evidence", len(rows))
-    noted_tags = _read_evidence(data, "tag_evidence", len(tokens))
+    evidence = read_evidence(data, "evidence", len(rows))
+    noted_tags = read_evidence(data, "tag_evidence", len(tokens))
     leaves = [
         (Span(index, index + 1), Tree(tag, (), word, noted))
         for index, (tag, word, noted) in enumerate(zip(tags, tokens, noted_tags, strict=True))
@@ -342,7 +331,7 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
 
 def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseTree:
     rows = as_list(data.get("nodes", []), "nodes")
-    evidence = _read_evidence(data, "evidence", len(rows))
+    evidence = read_evidence(data, "evidence", len(rows))
     leaves = [(edu.span, DiscourseTree.leaf(edu)) for edu in _read_edus(data, tokens)]
     nodes = []
     for row, noted in zip(rows, evidence, strict=True):
@@ -380,10 +369,10 @@ def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
     return edus
 
 
-def _theirs(data: dict[str, Any], relations: Relations) -> Record:
+def _corpus_record(data: dict[str, Any], relations: Relations) -> Record:
     """A line of a discourse corpus, a sentence or a document: tokens, EDUs and splits."""
     if "sents" in data:
-        data = _their_document(data, relations)
+        data = _corpus_document(data, relations)
     key = "splits_fine" if relations == "fine" and "splits_fine" in data else "splits"
     if key not in data:
         raise FormatError(
@@ -402,14 +391,14 @@ def _theirs(data: dict[str, Any], relations: Relations) -> Record:
     if edus and edus != found:
         wrong = next((a for a, b in zip(edus, found, strict=False) if a != b), edus[-1])
         raise FormatError(f"EDU {list(wrong)} does not follow from the splits")
-    fields = {key: value for key, value in data.items() if key not in THEIRS}
+    fields = {key: value for key, value in data.items() if key not in CORPUS_KEYS}
     other = "coarse" if key == "splits_fine" else "fine"
     both = "splits" in data and "splits_fine" in data
     left_out = f"{other} relations" if both else ""
     return Record(tokens=tokens, discourse=tree, fields=fields, left_out=left_out)
 
 
-def _their_document(data: dict[str, Any], relations: Relations) -> dict[str, Any]:
+def _corpus_document(data: dict[str, Any], relations: Relations) -> dict[str, Any]:
     """A line of documents as one of sentences: their tokens together, coarse names beside fine."""
     from cleft.relations import matching_classes
 
@@ -459,36 +448,3 @@ def _derivation(length: int, rows: list[Any]) -> Derivation:
     if known:
         raise FormatError(f"split of {list(next(iter(known)))} is not reached from the whole span")
     return Derivation(length=length, splits=tuple(splits), labels=tuple(labels))
-
-
-def _read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence | None]:
-    rows = data.get(key)
-    if rows is None:
-        return [None] * count
-    if len(as_list(rows, key)) != count:
-        raise FormatError(f"{key!r}: expected {count} entries, found {len(rows)}")
-    return [None if row is None else _one_evidence(as_object(row, key), key) for row in rows]
-
-
-def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
-    numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
-    if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
-        raise FormatError(f"{key!r}: expected numbers, found {reprlib.repr(row)}")
-    shares = [value for name, value in numbers.items() if "log" not in name and value is not None]
-    if not all(0 <= share <= 1 + 1e-6 for share in shares):
-        raise FormatError(f"{key!r}: expected probabilities, found {reprlib.repr(row)}")
-    labels, splits = (_shares(row.get(name, []), name, of) for name, of in SHARES.items())
-    return Evidence(labels=labels, splits=splits, **numbers)
-
-
-SHARES = {"labels": str, "splits": int}
-
-
-def _shares(rows: object, key: str, of: type) -> tuple[Any, ...]:
-    """Pairs of a label or a split and its probability."""
-    pairs = [tuple(as_row(pair, 2)) for pair in as_list(rows, key)]
-    for what, share in pairs:
-        if type(what) is not of or type(share) not in (int, float) or not 0 <= share <= 1 + 1e-6:
-            found = reprlib.repr([what, share])
-            raise FormatError(f"{key!r}: expected a {of.__name__} and its share, found {found}")
-    return tuple(pairs)
