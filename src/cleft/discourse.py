@@ -246,16 +246,20 @@ class DiscourseTree(ScoredNode):
 
     def with_edus(self, edus: Iterable[Edu], offset: int = 0) -> DiscourseTree:
         """The same tree over other EDUs; `offset` is how much further its splits are then."""
-        rows: list[_Row] = []
-        given = iter(edus)
-        for node in self.preorder():
-            evidence = node.evidence
-            if evidence is not None and offset:
-                splits = tuple((boundary + offset, value) for boundary, value in evidence.splits)
-                evidence = replace(evidence, splits=splits)
-            edu = next(given) if node.is_leaf else None
-            rows.append((node.nuclearity, node.relations, edu, evidence))
-        return _from_rows(rows)
+        waiting = list(edus)  # `fold` goes from the last leaf to the first
+
+        def moved(evidence: Evidence | None) -> Evidence | None:
+            if evidence is None or not offset:
+                return evidence
+            return replace(evidence, splits=tuple((at + offset, p) for at, p in evidence.splits))
+
+        return fold(
+            self,
+            lambda leaf: DiscourseTree(edu=waiting.pop(), evidence=moved(leaf.evidence)),
+            lambda node, below: DiscourseTree(
+                below, node.nuclearity, node.relations, evidence=moved(node.evidence)
+            ),
+        )
 
     def salience(self) -> tuple[int, ...]:
         """How far below the root each EDU is first promoted; 0 is the most important.

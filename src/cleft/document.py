@@ -19,6 +19,7 @@ from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, TreeShapeError, UsageError
 from cleft.evidence import Evidence
 from cleft.span import Span
+from cleft.tree import fold
 
 if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
@@ -312,7 +313,7 @@ def grafted(over: DiscourseTree, trees: Sequence[DiscourseTree]) -> DiscourseTre
     >>> grafted(over, parts).splits()[0][:3]
     (0, 3, 5)
     """
-    nodes, units = over.preorder(), over.edus
+    units = over.edus
     if len(units) != len(trees):
         raise TreeShapeError(f"expected {len(units)} trees, one a leaf, found {len(trees)}")
     spans = [tree.span for tree in trees]
@@ -323,18 +324,16 @@ def grafted(over: DiscourseTree, trees: Sequence[DiscourseTree]) -> DiscourseTre
     ]
     # Where the boundaries before each unit, and after the last, are in tokens.
     places = dict(zip([*(edu.span.left for edu in units), over.span.right], starts, strict=True))
-    stack: list[DiscourseTree] = []
-    for node in reversed(nodes):
-        if node.is_leaf:
-            stack.append(moved.pop())
-            continue
-        children = [stack.pop() for _ in node.children]
+
+    def joined(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
         evidence = node.evidence
         if evidence is not None:
             splits = tuple((places[at], share) for at, share in evidence.splits if at in places)
             evidence = replace(evidence, splits=splits)
-        stack.append(DiscourseTree(children, node.nuclearity, node.relations, None, evidence))
-    return _with_log_probs(stack[0], [over, *trees] if len(trees) > 1 else trees)
+        return DiscourseTree(children, node.nuclearity, node.relations, None, evidence)
+
+    tree = fold(over, lambda leaf: moved.pop(), joined)
+    return _with_log_probs(tree, [over, *trees] if len(trees) > 1 else trees)
 
 
 def _with_log_probs(tree: DiscourseTree, parts: Sequence[DiscourseTree] = ()) -> DiscourseTree:

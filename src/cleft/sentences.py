@@ -232,24 +232,21 @@ def restricted(tree: DiscourseTree, keep: Collection[int]) -> DiscourseTree:
       N: b
       S: c
     """
-    stack: list[DiscourseTree | None] = []
-    nodes = tree.preorder()
-    number = sum(node.is_leaf for node in nodes)
-    for node in reversed(nodes):
-        if node.is_leaf:
-            number -= 1
-            stack.append(node if number in keep else None)
-            continue
-        below = [stack.pop() for _ in node.children]
-        rows = zip(below, node.nuclearity, node.relations, strict=True)
-        stack.append(_restored([(c, n, r) for c, n, r in rows if c is not None]))
-    if stack[0] is None:
+    numbers = list(range(len(tree.edus)))
+
+    def kept(leaf: DiscourseTree) -> DiscourseTree | None:
+        return leaf if numbers.pop() in keep else None
+
+    found = fold(tree, kept, _restored)
+    if found is None:
         raise TreeShapeError("a discourse tree needs an EDU", hint="keep at least one")
-    return stack[0]
+    return found
 
 
-def _restored(rows: list[tuple[DiscourseTree, str, str]]) -> DiscourseTree | None:
+def _restored(node: DiscourseTree, children: list[DiscourseTree | None]) -> DiscourseTree | None:
     """A node of the children that are left of it; the first is the nucleus if none was."""
+    every = zip(children, node.nuclearity, node.relations, strict=True)
+    rows = [(child, letter, name) for child, letter, name in every if child is not None]
     if len(rows) < 2:
         return rows[0][0] if rows else None
     letters = "".join(letter for _, letter, _ in rows)
