@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.document import Document, join_sentences, paragraph_starts
-from cleft.errors import InputError, TreeShapeError, UsageError
+from cleft.errors import FormatError, InputError, TreeShapeError, UsageError
 from cleft.evidence import Evidence
 from cleft.sentence import Sentence
 from cleft.sentences import restricted, snapped
@@ -191,10 +192,10 @@ def test_a_tree_over_other_sentences_is_refused() -> None:
         lambda document: Document.of(document.sentences, paragraphs=(0, 4)),
     ],
 )
-def test_wrong_numbers_are_refused(wrong: object) -> None:
+def test_wrong_numbers_are_refused(wrong: Callable[[Document], object]) -> None:
     document = Document.of([sentence_of(DiscourseTree.leaf(Edu("so it", Span(0, 2))))])
     with pytest.raises(UsageError, match="expected"):
-        wrong(document)  # type: ignore[operator]
+        wrong(document)
 
 
 @few
@@ -243,3 +244,76 @@ def test_a_document_goes_through_pickle() -> None:
     document = Document.of([sentence_of(DiscourseTree.leaf(Edu("so it", Span(0, 2))))], id="one")
     again = pickle.loads(pickle.dumps(document))
     assert (again.tree, again.tokens, again.id) == (document.tree, document.tokens, "one")
+
+
+@few
+@given(documents())
+def test_a_document_comes_back_from_its_line(document: Document) -> None:
+    again = Document.from_jsonl(document.to_jsonl())
+    assert again.tree == document.tree
+    assert again.tokens == document.tokens
+    assert (again.text, again.paragraphs) == (document.text, document.paragraphs)
+    pairs = zip(again.sentences, document.sentences, strict=True)
+    assert all((a.text, a.start, a.discourse) == (b.text, b.start, b.discourse) for a, b in pairs)
+    assert again.to_jsonl() == document.to_jsonl()
+
+
+def test_probabilities_names_and_errors_stand_in_the_line() -> None:
+    edus = [DiscourseTree.leaf(Edu("a b", Span(0, 2))), DiscourseTree.leaf(Edu("c", Span(2, 3)))]
+    one = sentence_of(scored(DiscourseTree.join(edus, "NS", "cause"), -1.0))
+    bad = Sentence(text="", error=InputError("there are no tokens", hint="give some"))
+    fields = {"genre": "essay", "text": "not this"}
+    document = Document.of([one, bad], id="notes/1", fields=fields)
+    again = Document.from_jsonl(document.to_jsonl())
+    assert (again.id, again.fields) == ("notes/1", {"genre": "essay"})
+    assert str(again.error) == str(again.sentences[1].error) == "there are no tokens; give some"
+    assert again.tree is not None
+    assert again.tree.log_prob == -1.0
+    assert again.text == document.text != "not this"
+
+
+CORPUS = (
+    '{"doc": "x_1", "genre": "x", "sents": [{"tokens": ["It", "rains", "."], "text": "It rains.", '
+    '"newpar": true}, {"tokens": ["So", "?"], "text": "So?", "newpar": true}], '
+    '"edus": [[0, 3], [3, 5]], "splits_fine": [[0, 3, 5, "topic-question_NS"]]}'
+)
+
+
+def test_a_line_of_a_corpus_is_a_document_with_coarse_relations() -> None:
+    document = Document.from_jsonl(CORPUS)
+    assert document.text == "It rains.\n\nSo?"
+    assert document.tree is not None
+    assert document.tree.splits() == [(0, 3, 5, "topic", "NS", None)]
+    assert [(edu.text, edu.start, edu.end) for edu in document.edus] == [
+        ("It rains.", 0, 9),
+        ("So?", 11, 14),
+    ]
+    assert document.fields == {"doc": "x_1", "genre": "x"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ('{"cleft": 1, "tokens": ["a"]}', "'sentences': expected a list"),
+        ('{"cleft": 1, "tokens": ["a"], "sentences": [1]}', "expected an object"),
+        ('{"cleft": 1, "tokens": ["a"], "sentences": [{"tokens": ["a", "b"]}]}', "1 tokens, but"),
+        ('{"cleft": 1, "tokens": ["a"], "sentences": [{"tokens": [1]}]}', "list of strings"),
+        (
+            '{"cleft": 1, "tokens": ["a"], "sentences": [{"tokens": ["a"]}], "paragraphs": [2]}',
+            "'paragraphs': expected numbers",
+        ),
+        (
+            '{"cleft": 1, "tokens": ["a"], "sentences": [{"tokens": ["a"], "offsets": []}]}',
+            "1 tokens, but 0 'offsets'",
+        ),
+        (
+            '{"cleft": 1, "tokens": ["a"], "sentences": [{"tokens": ["a"], "start": "x"}]}',
+            "where it starts",
+        ),
+        (CORPUS.replace("_NS", ""), "does not end in _NS"),
+        (CORPUS.replace('"sents": [', '"sents": [4, '), "'sents': expected an object"),
+    ],
+)
+def test_a_line_that_is_no_document_is_refused(wrong: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        Document.from_jsonl(wrong)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from cleft.errors import TreeShapeError
 from cleft.evidence import Evidence, ScoredNode
 from cleft.span import Span
+from cleft.tree import fold
 
 __all__ = ["SPAN", "DiscourseSplit", "DiscourseTree", "Edu"]
 
@@ -174,15 +175,6 @@ class DiscourseTree(ScoredNode):
         """Whether every node has two children or is an EDU."""
         return all(len(node.children) in (0, 2) for node in self.preorder())
 
-    def preorder(self) -> list[DiscourseTree]:
-        """Every node, parents before children, left to right."""
-        nodes, stack = [], [self]
-        while stack:
-            node = stack.pop()
-            nodes.append(node)
-            stack.extend(node.children[::-1])
-        return nodes
-
     def spans(self) -> list[tuple[Span, DiscourseTree]]:
         """Every node with its span, in preorder, EDUs included."""
         nodes = self.preorder()
@@ -226,15 +218,7 @@ class DiscourseTree(ScoredNode):
         attach above them, the nearest lowest: first those after the nuclei,
         then those before them. One between two nuclei attaches to the first.
         """
-        stack: list[DiscourseTree] = []
-        for node in reversed(self.preorder()):
-            count = len(node.children)
-            if count:
-                children = stack[: -count - 1 : -1]
-                del stack[-count:]
-                node = _binary(node, children)
-            stack.append(node)
-        return stack[0]
+        return fold(self, lambda leaf: leaf, _binary)
 
     def debinarise(self) -> DiscourseTree:
         """The tree with each right-branching run of one multinuclear relation made one node.
@@ -243,20 +227,7 @@ class DiscourseTree(ScoredNode):
         node which really had a node of the same relation as its last child is
         merged with it: the binary form does not tell the two apart.
         """
-        stack: list[DiscourseTree] = []
-        for node in reversed(self.preorder()):
-            count = len(node.children)
-            if count:
-                children = stack[: -count - 1 : -1]
-                del stack[-count:]
-                last = children[-1]
-                if node.is_multinuclear and last.is_multinuclear:
-                    names = set(node.relations) | set(last.relations)
-                    if len(names) == 1:
-                        children[-1:] = last.children
-                node = _with_children(node, children)
-            stack.append(node)
-        return stack[0]
+        return fold(self, lambda leaf: leaf, _merged)
 
     def moved(self, offset: int, characters: int = 0) -> DiscourseTree:
         """The same tree with an offset added to its tokens, and to the characters of its EDUs.
@@ -275,16 +246,20 @@ class DiscourseTree(ScoredNode):
 
     def with_edus(self, edus: Iterable[Edu], offset: int = 0) -> DiscourseTree:
         """The same tree over other EDUs; `offset` is how much further its splits are then."""
-        rows: list[_Row] = []
-        given = iter(edus)
-        for node in self.preorder():
-            evidence = node.evidence
-            if evidence is not None and offset:
-                splits = tuple((boundary + offset, value) for boundary, value in evidence.splits)
-                evidence = replace(evidence, splits=splits)
-            edu = next(given) if node.is_leaf else None
-            rows.append((node.nuclearity, node.relations, edu, evidence))
-        return _from_rows(rows)
+        waiting = list(edus)  # `fold` goes from the last leaf to the first
+
+        def moved(evidence: Evidence | None) -> Evidence | None:
+            if evidence is None or not offset:
+                return evidence
+            return replace(evidence, splits=tuple((at + offset, p) for at, p in evidence.splits))
+
+        return fold(
+            self,
+            lambda leaf: DiscourseTree(edu=waiting.pop(), evidence=moved(leaf.evidence)),
+            lambda node, below: DiscourseTree(
+                below, node.nuclearity, node.relations, evidence=moved(node.evidence)
+            ),
+        )
 
     def salience(self) -> tuple[int, ...]:
         """How far below the root each EDU is first promoted; 0 is the most important.
@@ -370,6 +345,15 @@ def _with_children(node: DiscourseTree, children: list[DiscourseTree]) -> Discou
     else:
         nuclearity, relations = "N" * len(children), (node.relations[0],) * len(children)
     return DiscourseTree(children, nuclearity, relations, evidence=node.evidence)
+
+
+def _merged(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
+    """A node whose last child, if it has the same multinuclear relation, is one with it."""
+    last = children[-1]
+    same = len({*node.relations, *last.relations}) == 1
+    if same and node.is_multinuclear and last.is_multinuclear:
+        children[-1:] = last.children
+    return _with_children(node, children)
 
 
 def _binary(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:

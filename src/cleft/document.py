@@ -16,16 +16,21 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import CleftError, TreeShapeError, UsageError
+from cleft.errors import CleftError, FormatError, InputError, TreeShapeError, UsageError
 from cleft.evidence import Evidence
 from cleft.span import Span
+from cleft.tree import fold
 
 if TYPE_CHECKING:
+    from cleft.formats.jsonl import Record
     from cleft.search import Parse
     from cleft.sentence import Sentence
     from cleft.text import Token
 
 __all__ = ["Document", "Summary", "grafted", "join_sentences", "paragraph_starts"]
+
+OURS = frozenset({"id", "text", "paragraphs", "sentences", "error", "discourse"})
+"""Keys of a line that are a document's own; `fields` has the others."""
 
 BREAK = "\n\n"
 """What parts the paragraphs of a text that is made of tokens."""
@@ -187,6 +192,71 @@ class Document:
             best[number] = min(level, best.get(number, level))
         return sorted(best, key=lambda number: (best[number], number))
 
+    # ------------------------------------------------------------ JSON Lines
+
+    def to_jsonl(self) -> str:
+        """The document as one line of cleft's JSON Lines (docs/formats.md).
+
+        `discourse` is the tree over all `tokens`; `sentences` has each sentence as
+        its own line would have it. `Document.from_jsonl` reads it.
+
+        >>> print(Document(text="").to_jsonl())
+        {"cleft": 1, "tokens": [], "text": "", "paragraphs": [0], "sentences": []}
+        """
+        from cleft.formats.jsonl import Record, format_record, record_data
+
+        fields = {
+            **({"id": self.id} if self.id is not None else {}),
+            "text": self.text,
+            "paragraphs": list(self.paragraphs),
+            "sentences": [record_data(sentence.record()) for sentence in self.sentences],
+        }
+        return format_record(
+            Record(
+                tokens=self.words,
+                discourse=self.tree,
+                error=str(self.error) if self.error is not None else None,
+                fields={**fields, **{k: v for k, v in self.fields.items() if k not in OURS}},
+            )
+        )
+
+    @classmethod
+    def from_jsonl(cls, line: str, where: str = "line") -> Document:
+        """The document of a line that `to_jsonl` wrote, or of one of a corpus of documents."""
+        from cleft.formats.jsonl import parse_record
+
+        return cls.of_record(parse_record(line, where))
+
+    @classmethod
+    def of_record(cls, record: Record) -> Document:
+        """The document of a record of JSON Lines that has `sentences`."""
+        from cleft.formats.json_values import as_list, as_object
+        from cleft.formats.jsonl import record_of
+        from cleft.sentence import Sentence
+
+        rows = as_list(record.fields.get("sentences"), "sentences")
+        records = [record_of(as_object(row, "sentences")) for row in rows]
+        sentences = tuple(map(Sentence.of_record, records))
+        record.sentence_ends  # noqa: B018 - it checks that they are the tokens
+        name, text = record.fields.get("id"), record.fields.get("text")
+        starts = as_list(record.fields.get("paragraphs", [0]), "paragraphs")
+        if not all(type(each) is int and 0 <= each < max(1, len(rows)) for each in starts):
+            raise FormatError(f"'paragraphs': expected numbers of sentences, found {starts!r:.40}")
+        tree = record.discourse
+        if not isinstance(text, str):
+            text, sentences = _placed(sentences, starts)
+            tokens = [token for sentence in sentences for token in sentence.tokens]
+            tree = _located(tree, tokens, text) if tree is not None else None
+        return cls(
+            text=text,
+            sentences=sentences,
+            tree=tree,
+            paragraphs=tuple(starts),
+            id=name if isinstance(name, str) else None,
+            error=InputError(record.error) if record.error is not None else None,
+            fields={key: value for key, value in record.fields.items() if key not in OURS},
+        )
+
     def __repr__(self) -> str:
         name = f" {self.id!r}" if self.id else ""
         counts = f"{len(self.sentences)} sentences, {len(self.edus)} EDUs"
@@ -248,7 +318,7 @@ def grafted(over: DiscourseTree, trees: Sequence[DiscourseTree]) -> DiscourseTre
     >>> grafted(over, parts).splits()[0][:3]
     (0, 3, 5)
     """
-    nodes, units = over.preorder(), over.edus
+    units = over.edus
     if len(units) != len(trees):
         raise TreeShapeError(f"expected {len(units)} trees, one a leaf, found {len(trees)}")
     spans = [tree.span for tree in trees]
@@ -259,18 +329,16 @@ def grafted(over: DiscourseTree, trees: Sequence[DiscourseTree]) -> DiscourseTre
     ]
     # Where the boundaries before each unit, and after the last, are in tokens.
     places = dict(zip([*(edu.span.left for edu in units), over.span.right], starts, strict=True))
-    stack: list[DiscourseTree] = []
-    for node in reversed(nodes):
-        if node.is_leaf:
-            stack.append(moved.pop())
-            continue
-        children = [stack.pop() for _ in node.children]
+
+    def joined(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
         evidence = node.evidence
         if evidence is not None:
             splits = tuple((places[at], share) for at, share in evidence.splits if at in places)
             evidence = replace(evidence, splits=splits)
-        stack.append(DiscourseTree(children, node.nuclearity, node.relations, None, evidence))
-    return _with_log_probs(stack[0], [over, *trees] if len(trees) > 1 else trees)
+        return DiscourseTree(children, node.nuclearity, node.relations, None, evidence)
+
+    tree = fold(over, lambda leaf: moved.pop(), joined)
+    return _with_log_probs(tree, [over, *trees] if len(trees) > 1 else trees)
 
 
 def _with_log_probs(tree: DiscourseTree, parts: Sequence[DiscourseTree] = ()) -> DiscourseTree:
@@ -324,20 +392,26 @@ def _moved(sentence: Sentence, by: int) -> Sentence:
         [token._replace(start=token.start + by, end=token.end + by) for token in sentence.tokens]
     )
     trees = dict(sentence.trees)
+    start = sentence.start + by
     for task, tree in trees.items():
         if isinstance(tree, DiscourseTree):
+            placed = tree.edus[0].start is not None
             trees[task] = (
-                tree.moved(0, by) if tree.edus[0].start is not None else _located(tree, tokens)
+                tree.moved(0, by) if placed else _located(tree, tokens, sentence.text, start)
             )
-    return replace(sentence, start=sentence.start + by, tokens=tokens, trees=trees)
+    return replace(sentence, start=start, tokens=tokens, trees=trees)
 
 
-def _located(tree: DiscourseTree, tokens: Sequence[Token]) -> DiscourseTree:
-    """The tree with the places of its EDUs."""
-    return tree.with_edus(
-        edu._replace(start=tokens[edu.span.left].start, end=tokens[edu.span.right - 1].end)
-        for edu in tree.edus
-    )
+def _located(
+    tree: DiscourseTree, tokens: Sequence[Token], text: str, start: int = 0
+) -> DiscourseTree:
+    """The tree with the places of its EDUs, and their source; `text` begins at `start`."""
+    edus = []
+    for edu in tree.edus:
+        ends = tokens[edu.span.left].start, tokens[edu.span.right - 1].end
+        source = " ".join(text[ends[0] - start : ends[1] - start].split())
+        edus.append(Edu(source, edu.span, *ends))
+    return tree.with_edus(edus)
 
 
 def _at(units: Sequence[Any], character: int) -> int | None:

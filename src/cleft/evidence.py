@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 __all__ = ["Evidence", "EvidenceTable", "ScoredNode"]
 
@@ -38,11 +38,22 @@ class EvidenceTable(Protocol):
 
 
 class ScoredNode:
-    """Base of tree nodes: the log-probabilities of the whole tree, read at its root."""
+    """Base of the nodes of all kinds of trees."""
 
     __slots__ = ()
 
+    children: tuple[Self, ...]
     evidence: Evidence | None
+
+    def preorder(self) -> list[Self]:
+        """Every node, parents before children, left to right."""
+        nodes, stack = [], [self]
+        while stack:
+            node = stack.pop()
+            nodes.append(node)
+            if node.children:
+                stack.extend(node.children[::-1])
+        return nodes
 
     @property
     def log_prob(self) -> float | None:

@@ -24,6 +24,7 @@ from cleft.errors import FormatError, InputError, TreeShapeError
 from cleft.formats.rst import RstDocument, placed, text_tokens
 from cleft.relations import RelationClasses
 from cleft.span import Span
+from cleft.tree import fold
 
 __all__ = [
     "Dropped",
@@ -158,15 +159,12 @@ def _sentence(
 def _with_edus(tree: DiscourseTree, edus: list[Edu]) -> DiscourseTree:
     """The same binary tree over other EDUs; a split's relation is the first that is not `span`."""
     left = edus[:]
-    stack: list[DiscourseTree] = []
-    for node in reversed(tree.preorder()):
-        if node.is_leaf:
-            stack.append(DiscourseTree.leaf(left.pop()))
-        else:
-            children = [stack.pop(), stack.pop()]
-            name = next((name for name in node.relations if name != SPAN), SPAN)
-            stack.append(DiscourseTree.join(children, node.nuclearity, name))
-    return stack[0]
+
+    def joined(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
+        name = next((name for name in node.relations if name != SPAN), SPAN)
+        return DiscourseTree.join(children, node.nuclearity, name)
+
+    return fold(tree, lambda _: DiscourseTree.leaf(left.pop()), joined)
 
 
 def _differences(trees: Sequence[DiscourseTree], sentences: Sequence[Sequence[str]]) -> int:
@@ -258,24 +256,21 @@ def restricted(tree: DiscourseTree, keep: Collection[int]) -> DiscourseTree:
       N: b
       S: c
     """
-    stack: list[DiscourseTree | None] = []
-    nodes = tree.preorder()
-    number = sum(node.is_leaf for node in nodes)
-    for node in reversed(nodes):
-        if node.is_leaf:
-            number -= 1
-            stack.append(node if number in keep else None)
-            continue
-        below = [stack.pop() for _ in node.children]
-        rows = zip(below, node.nuclearity, node.relations, strict=True)
-        stack.append(_restored([(c, n, r) for c, n, r in rows if c is not None]))
-    if stack[0] is None:
+    numbers = list(range(len(tree.edus)))
+
+    def kept(leaf: DiscourseTree) -> DiscourseTree | None:
+        return leaf if numbers.pop() in keep else None
+
+    found = fold(tree, kept, _restored)
+    if found is None:
         raise TreeShapeError("a discourse tree needs an EDU", hint="keep at least one")
-    return stack[0]
+    return found
 
 
-def _restored(rows: list[tuple[DiscourseTree, str, str]]) -> DiscourseTree | None:
+def _restored(node: DiscourseTree, children: list[DiscourseTree | None]) -> DiscourseTree | None:
     """A node of the children that are left of it; the first is the nucleus if none was."""
+    every = zip(children, node.nuclearity, node.relations, strict=True)
+    rows = [(child, letter, name) for child, letter, name in every if child is not None]
     if len(rows) < 2:
         return rows[0][0] if rows else None
     letters = "".join(letter for _, letter, _ in rows)

@@ -385,7 +385,9 @@ def _score_discourse(
 ) -> Any:
     from cleft.metrics.parseval import score_discourse
 
-    return score_discourse(gold, predicted, settings.metric, settings.gold_edus)
+    return score_discourse(
+        gold, predicted, settings.metric, settings.gold_edus, settings.sentence_ends
+    )
 
 
 SYNTAX: Task[Tree] = _syntax("right", "one")

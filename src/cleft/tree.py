@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Node = TypeVar("Node", bound=ScoredNode)
 
 Branching = Literal["left", "right"]
 """Which side of a binarised phrase keeps the remaining children."""
@@ -124,16 +125,6 @@ class Tree(ScoredNode):
     def probability(self) -> float | None:
         """The probability of this node's label, if it was parsed."""
         return self.evidence.label if self.evidence else None
-
-    def preorder(self) -> list[Tree]:
-        """Every node, parents before children, left to right."""
-        nodes, stack = [], [self]
-        while stack:
-            node = stack.pop()
-            nodes.append(node)
-            if node.children:
-                stack.extend(node.children[::-1])
-        return nodes
 
     def leaves(self) -> list[Tree]:
         """The preterminals, left to right."""
@@ -234,8 +225,10 @@ def _from_rows(rows: list[_Row]) -> Tree:
     return stack[0]
 
 
-def fold(tree: Tree, leaf: Callable[[Tree], T], node: Callable[[Tree, list[T]], T]) -> T:
-    """Compute a value bottom-up: `leaf` for preterminals, `node` with the children's values.
+def fold(tree: Node, leaf: Callable[[Node], T], node: Callable[[Node, list[T]], T]) -> T:
+    """Compute a value of a tree of any kind bottom-up, from the last leaf to the first.
+
+    `leaf` is called for nodes without children, `node` with the values of the children.
 
     >>> tree = Tree.from_brackets("(S (NP (DT the) (NN cat)) (VBD slept))")
     >>> fold(tree, lambda leaf: 1, lambda node, depths: 1 + max(depths))

@@ -6,8 +6,9 @@ absent; nothing here may import them before a test asks for it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,6 +22,31 @@ if TYPE_CHECKING:
 
 PATIENCE = 180_000
 """Milliseconds that a busy machine may take for what is done at once on an idle one."""
+
+DELAY = int(os.environ.get("CLEFT_BROWSER_DELAY", "0"))
+"""Milliseconds by which every answer of the server comes late, to find who does not wait."""
+
+SLOWLY = """(() => {
+  const { fetch, setTimeout } = window;
+  window.fetch = async (...asked) => {
+    const answer = await fetch(...asked);
+    await new Promise((done) => setTimeout(done, DELAY));
+    asked[1]?.signal?.throwIfAborted();
+    return answer;
+  };
+})()""".replace("DELAY", str(DELAY))
+
+
+def slow_down(browser: Browser) -> None:
+    """Let the answers of the server come late in every context that is opened."""
+    opening = browser.new_context
+
+    def open_slowly(**options: Any) -> BrowserContext:
+        context = opening(**options)
+        context.add_init_script(SLOWLY)
+        return context
+
+    browser.new_context = open_slowly  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="package")
@@ -39,6 +65,8 @@ def browser() -> Iterator[Browser]:
 
     expect.set_options(timeout=PATIENCE)
     with launched() as found:
+        if DELAY:
+            slow_down(found)
         yield found
 
 

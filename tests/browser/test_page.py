@@ -199,6 +199,18 @@ def test_replay_of_discourse_reveals_the_drawn_tree(actor: Actor) -> None:
     expect(replay.locator(".pending, .unborn, .open")).to_have_count(0)
 
 
+def test_replay_waits_for_a_tree_that_is_not_drawn_yet(actor: Actor) -> None:
+    actor.type()
+    held: list[Route] = []
+    actor.page.route("**/v1/draw", lambda route: held.append(route))  # noqa: PLW0108
+    with actor.page.expect_request("**/v1/draw"):
+        actor.pick("syntax", 1)
+    actor.page.click("#syntax button:has-text('Replay')")
+    expect(actor.page.locator("#syntax .replay")).to_have_count(0)
+    held[0].continue_()
+    expect(actor.page.locator("#syntax .replay")).to_be_visible()
+
+
 def drawn(actor: Actor, task: str) -> list[str]:
     """The lines of the tree that is shown."""
     paths = actor.page.locator(f"#{task} svg.tree path")

@@ -237,7 +237,7 @@ def test_discourse_table_intervals_and_comparison(run, discourse):
     gold, predicted = discourse
     code, out, _ = run(gold, predicted, "--against", gold, "--bootstrap", 20)
     assert code == 0
-    assert out.startswith("Discourse (RST Parseval, end to end): 2 sentences, 0 without")
+    assert out.startswith("Discourse (RST Parseval, end to end): 2 trees, 0 without")
     found = rows(out)
     assert ["segmentation", "80.00", "66.67", "72.73", "4", "6", "5"] in found
     assert any(row[:4] == ["segmentation", "72.73", "100.00", "+27.27"] for row in found)
@@ -252,7 +252,7 @@ def test_discourse_table_intervals_and_comparison(run, discourse):
 def test_gold_edus_must_be_the_same(run, discourse):
     code, out, err = run(*discourse, "--gold-edus")
     assert (code, out) == (2, "")
-    assert "sentence 1: 4 gold EDUs and 3 predicted" in err
+    assert "tree 1: 4 gold EDUs and 3 predicted" in err
 
 
 def test_fine_relations_can_be_taken(run, tmp_path):

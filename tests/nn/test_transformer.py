@@ -1,5 +1,7 @@
 """Transformers from a local directory: pieces, windows, layers, and never an exception."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -241,3 +243,33 @@ def test_only_the_first_layers_are_kept_if_asked(bert):
     name = "encoder.layer.0.output.dense.weight"
     assert torch.equal(first.state_dict()[name], whole.state_dict()[name])
     assert len(load_transformer(str(bert), depth=9, weights=False).encoder.layer) == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # of transformers
+@pytest.mark.parametrize("length", [5, 20])
+def test_distances_that_no_input_has_change_nothing(tmp_path, length):
+    from transformers import DebertaV2Config, DebertaV2Model
+
+    config = DebertaV2Config(
+        vocab_size=30,
+        hidden_size=12,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        relative_attention=True,
+        position_buckets=16,
+        max_relative_positions=40,
+        pos_att_type=["c2p", "p2c"],
+        share_att_key=True,
+        norm_rel_ebd="layer_norm",
+    )
+    torch.manual_seed(0)
+    whole = DebertaV2Model(config).eval()
+    whole.save_pretrained(tmp_path)
+    near = copy.deepcopy(load_transformer(str(tmp_path)))  # averaged weights are such a copy
+    ids = torch.arange(2 * length).view(2, length) % 30
+    with torch.no_grad():
+        expected = whole(input_ids=ids).last_hidden_state
+        torch.testing.assert_close(near.eval()(input_ids=ids).last_hidden_state, expected)
+    used = near.encoder.layer[0].attention.self.pos_ebd_size
+    assert used == (5 if length == 5 else 16)

@@ -15,18 +15,6 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-__all__ = [
-    "BOLD",
-    "clusters",
-    "columns",
-    "is_right_to_left",
-    "shown",
-    "text_width",
-    "visible",
-    "wrap",
-    "wrap_columns",
-]
-
 REPLACEMENT = "\ufffd"
 JOINER = "\u200d"
 EMOJI_STYLE = "\ufe0f"

@@ -17,8 +17,6 @@ from cleft.errors import MetricError, UsageError
 from cleft.span import Span
 from cleft.tree import Tree
 
-__all__ = ["LEGEND", "Diff", "Drawable", "diff"]
-
 LEGEND = "+ only predicted     − only gold     ≠ named differently"
 """What the signs mean that stand before the names of marked nodes."""
 

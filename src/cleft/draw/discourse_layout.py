@@ -15,19 +15,18 @@ from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import is_right_to_left, shown, text_width, visible, wrap
 from cleft.draw.layout import (
     SIGNS,
-    UNSURE,
     Command,
     Layout,
     Mark,
     Stroke,
     Text,
+    children_of,
     drop,
     elbow,
     evidence_lines,
+    is_doubtful,
     line_weight,
 )
-
-__all__ = ["is_same_unit", "lay_out_discourse"]
 
 BODY, NAME, NUMBER = 13.0, 11.0, 9.5  # font sizes
 LINE = 17.0
@@ -267,7 +266,6 @@ class _Diagram:
         """A relation's name in its box; the box's middle is its top."""
         evidence = self.nodes[place].evidence
         lines = [name, *evidence_lines(evidence, self._boundary)]
-        doubt = evidence is not None and evidence.label is not None and evidence.label < UNSURE
         return Text(
             name,
             (name,),
@@ -281,7 +279,7 @@ class _Diagram:
             "\n".join(lines),
             place,
             mark,
-            doubt=doubt,
+            doubt=is_doubtful(evidence),
             tinted=True,
         )
 
@@ -356,40 +354,34 @@ def name_width(name: str) -> float:
     return text_width(name, NAME, bold=True) + 10
 
 
-def children_of(nodes: Sequence[DiscourseTree]) -> list[list[int]]:
-    """The children of each node of a preorder, by their places in it."""
-    children: list[list[int]] = [[] for _ in nodes]
-    open_nodes: list[int] = []
-    for place, node in enumerate(nodes):
-        while open_nodes and len(children[open_nodes[-1]]) == len(nodes[open_nodes[-1]].children):
-            open_nodes.pop()
-        if open_nodes:
-            children[open_nodes[-1]].append(place)
-        if node.children:
-            open_nodes.append(place)
-    return children
+def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """The numbers of the first and the last EDU of each node of a preorder."""
+    count = sum(not below for below in children)
+    numbers = [(0, 0)] * len(children)
+    for place in range(len(children) - 1, -1, -1):
+        below = children[place]
+        if below:
+            numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
+        else:
+            numbers[place] = (count, count)
+            count -= 1
+    return numbers
 
 
 def describe(nodes: Sequence[DiscourseTree]) -> str:
-    """A discourse tree in words: its EDUs by number, then what ties them."""
-    numbers: dict[int, tuple[int, int]] = {}
-    children, count = children_of(nodes), sum(node.edu is not None for node in nodes)
-    lines: list[str] = []
-    for place in range(len(nodes) - 1, -1, -1):
-        below = children[place]
-        if not below:
-            numbers[place] = (count, count)
-            count -= 1
-            continue
-        numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
+    """A discourse tree in words: its relations, each with the EDUs that it joins by number."""
+    children = children_of(nodes)
+    numbers = edu_numbers(children)
+    lines = []
+    for node, below in zip(nodes, children, strict=True):
         parts = ", ".join(
-            f"{'nucleus' if role == 'N' else 'satellite'} {_range(numbers[child])}"
-            for child, role in zip(below, nodes[place].nuclearity, strict=True)
+            f"{'nucleus' if role == 'N' else 'satellite'} {_range(*numbers[child])}"
+            for child, role in zip(below, node.nuclearity, strict=True)
         )
-        lines.append(f"{visible(nodes[place].relation)}: {parts}.")
-    return " ".join(reversed(lines)) or "One elementary discourse unit."
+        if below:
+            lines.append(f"{visible(node.relation)}: {parts}.")
+    return " ".join(lines) or "One elementary discourse unit."
 
 
-def _range(numbers: tuple[int, int]) -> str:
-    first, last = numbers
+def _range(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}–{last}"

@@ -23,8 +23,6 @@ from cleft.draw.svg_output import lay_out, number, render, safe, stroke_element,
 from cleft.draw.theme import DEFAULT, Options, Theme, page_colours, style
 from cleft.tree import Tree
 
-__all__ = ["Passage", "Section", "fragment", "html", "passages"]
-
 DEEPEST = 12  # steps to the right in the reading view
 TIES = 3  # names that are shown before one EDU; of more, the innermost
 

@@ -8,28 +8,12 @@ told in words, which show on hover, and by the thickness of lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
 
-from cleft.tree import Evidence
-
-__all__ = [
-    "SIGNS",
-    "UNSURE",
-    "Command",
-    "Layout",
-    "Mark",
-    "Place",
-    "Stroke",
-    "Text",
-    "drop",
-    "elbow",
-    "evidence_lines",
-    "line_weight",
-    "percent",
-    "stack",
-]
+from cleft.discourse import DiscourseTree
+from cleft.tree import Evidence, Tree
 
 Command = tuple[str, tuple[float, ...]]
 """A path command, `M`, `L`, `Q`, `C` or `Z`, with its coordinates."""
@@ -92,6 +76,15 @@ class Stroke(NamedTuple):
     hint: str = ""
     to: int = -1
 
+    def moved(self, factor: float, across: float, down: float) -> Stroke:
+        """The stroke with its x coordinates scaled, then moved."""
+
+        def place(numbers: tuple[float, ...]) -> tuple[float, ...]:
+            pairs = zip(numbers[::2], numbers[1::2], strict=True)
+            return tuple(value for x, y in pairs for value in (x * factor + across, y + down))
+
+        return self._replace(path=tuple((letter, place(numbers)) for letter, numbers in self.path))
+
 
 class Place(NamedTuple):
     """Where a node's subtree stands, for folding it on a page: its label and its words."""
@@ -124,16 +117,10 @@ class Layout:
 
     def shifted(self, across: float, down: float) -> Layout:
         """The same drawing with every box and stroke moved."""
-        return Layout(
-            width=self.width,
-            height=self.height,
+        return replace(
+            self,
             texts=tuple(text._replace(x=text.x + across, y=text.y + down) for text in self.texts),
-            strokes=tuple(
-                stroke._replace(path=_moved(stroke.path, 1.0, across, down))
-                for stroke in self.strokes
-            ),
-            name=self.name,
-            description=self.description,
+            strokes=tuple(stroke.moved(1.0, across, down) for stroke in self.strokes),
             places=tuple(
                 place._replace(
                     x=place.x + across,
@@ -148,42 +135,18 @@ class Layout:
 
     def mirrored(self) -> Layout:
         """The same drawing from right to left."""
-        return Layout(
-            width=self.width,
-            height=self.height,
+        wide = self.width
+        return replace(
+            self,
             texts=tuple(
-                text._replace(x=self.width - text.right, right_to_left=True) for text in self.texts
+                text._replace(x=wide - text.right, right_to_left=True) for text in self.texts
             ),
-            strokes=tuple(
-                stroke._replace(path=_moved(stroke.path, -1.0, self.width, 0.0))
-                for stroke in self.strokes
-            ),
-            name=self.name,
-            description=self.description,
+            strokes=tuple(stroke.moved(-1.0, wide, 0.0) for stroke in self.strokes),
             places=tuple(
-                place._replace(
-                    x=self.width - place.x,
-                    left=self.width - place.right,
-                    right=self.width - place.left,
-                )
+                place._replace(x=wide - place.x, left=wide - place.right, right=wide - place.left)
                 for place in self.places
             ),
         )
-
-
-def _moved(
-    path: tuple[Command, ...], factor: float, across: float, down: float
-) -> tuple[Command, ...]:
-    return tuple(
-        (
-            letter,
-            tuple(
-                value + down if index % 2 else value * factor + across
-                for index, value in enumerate(numbers)
-            ),
-        )
-        for letter, numbers in path
-    )
 
 
 def elbow(
@@ -255,6 +218,49 @@ def stack(layouts: Iterable[Layout], gap: float, *, name: str, description: str)
     )
 
 
+def children_of(nodes: Sequence[Tree | DiscourseTree]) -> list[list[int]]:
+    """The children of each node of a preorder, by their places in it."""
+    children: list[list[int]] = [[] for _ in nodes]
+    open_nodes: list[int] = []
+    for place, node in enumerate(nodes):
+        while open_nodes and len(children[open_nodes[-1]]) == len(nodes[open_nodes[-1]].children):
+            open_nodes.pop()
+        if open_nodes:
+            children[open_nodes[-1]].append(place)
+        if node.children:
+            open_nodes.append(place)
+    return children
+
+
+Number = TypeVar("Number", int, float)
+
+
+def strips(
+    children: Sequence[Sequence[int]],
+    own: Sequence[Number],
+    gap: Number,
+    half: Callable[[Number], Number],
+) -> tuple[list[int], list[Number], list[Number]]:
+    """The level above the leaves, left edge and width of each node's strip of a syntax tree.
+
+    A strip holds the node's `own` text and the strips of its children side by
+    side, so that no line or text of another subtree can enter it.
+    """
+    levels, inner, widths = [0] * len(own), list(own), list(own)
+    for place in range(len(own) - 1, -1, -1):
+        if below := children[place]:
+            levels[place] = 1 + max(levels[child] for child in below)
+            inner[place] = sum(widths[child] for child in below) + gap * (len(below) - 1)
+            widths[place] = max(own[place], inner[place])
+    lefts = [gap * 0 for _ in own]
+    for place, below in enumerate(children):
+        left = lefts[place] + half(widths[place] - inner[place])
+        for child in below:
+            lefts[child] = left
+            left += widths[child] + gap
+    return levels, lefts, widths
+
+
 # ---------------------------------------------------------------- what a model thought
 
 THIN, THICK, PLAIN = 0.7, 1.6, 1.25
@@ -269,6 +275,11 @@ def percent(probability: float) -> str:
     ('92 %', '<1 %')
     """
     return "<1 %" if 0 < probability < 0.01 else f"{100 * probability:.0f} %"
+
+
+def is_doubtful(evidence: Evidence | None) -> bool:
+    """Whether a label or relation is improbable."""
+    return evidence is not None and evidence.label is not None and evidence.label < UNSURE
 
 
 def line_weight(probability: float | None) -> float:

@@ -7,6 +7,7 @@ no ids, so that any number of drawings can stand on one page.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 
 from cleft.discourse import DiscourseTree
@@ -17,8 +18,6 @@ from cleft.draw.layout import Layout, Mark, Stroke, Text, stack
 from cleft.draw.syntax_layout import lay_out_syntax
 from cleft.draw.theme import DEFAULT, Options, Theme, style
 from cleft.tree import Tree
-
-__all__ = ["lay_out", "render", "svg", "text_element"]
 
 HEADING, NOTE = 14.0, 11.0
 MARGIN = 20.0
@@ -77,13 +76,11 @@ def _titled(layout: Layout, title: str, note: str) -> Layout:
     if note:
         texts.append(_line(note, heading.right + 10, 18.0, NOTE, "note"))
     moved = layout.shifted(0.0, 34.0)
-    return Layout(
+    return replace(
+        moved,
         width=max(layout.width, texts[-1].right + MARGIN),
         height=layout.height + 34.0,
         texts=(*texts, *moved.texts),
-        strokes=moved.strokes,
-        name=layout.name,
-        description=layout.description,
     )
 
 

@@ -8,11 +8,11 @@ another can enter it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from cleft.draw.characters import is_right_to_left, shown, text_width, visible, wrap
 from cleft.draw.layout import (
     SIGNS,
-    UNSURE,
     Layout,
     Mark,
     Place,
@@ -21,14 +21,14 @@ from cleft.draw.layout import (
     drop,
     elbow,
     evidence_lines,
+    is_doubtful,
     line_weight,
     stack,
+    strips,
 )
 from cleft.draw.syntax_rows import Index, Row, split_rows, whole
 from cleft.draw.theme import tone_of
 from cleft.tree import Tree
-
-__all__ = ["lay_out_syntax"]
 
 WORD, TAG, LABEL, CRUMB = 15.0, 10.0, 12.0, 10.5  # font sizes
 LINE = 20.0  # height of a line of words
@@ -70,16 +70,8 @@ def _name(words: list[str]) -> str:
 
 
 def _padded(layout: Layout) -> Layout:
-    moved = layout.shifted(MARGIN, MARGIN)
-    return Layout(
-        width=layout.width + 2 * MARGIN,
-        height=layout.height + 2 * MARGIN,
-        texts=moved.texts,
-        strokes=moved.strokes,
-        name=layout.name,
-        description=layout.description,
-        places=moved.places,
-    )
+    wide, high = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
+    return replace(layout.shifted(MARGIN, MARGIN), width=wide, height=high)
 
 
 class _Leaves:
@@ -108,8 +100,9 @@ class _RowLayout:
         self.trees = [index.nodes[node] for node in row.nodes]
         self.captions = [self._caption(place) for place in range(len(row.nodes))]
         self.own = [self._own_width(place) for place in range(len(row.nodes))]
-        self.levels = self._levels()
-        self.lefts, self.widths = self._strips()
+        self.levels, self.lefts, self.widths = strips(
+            row.children, self.own, GAP, lambda width: width / 2
+        )
         self.anchors = self._anchors()
         self.crumb = "in " + " › ".join(map(visible, row.crumbs)) if row.crumbs else ""
         self.top = 22.0 if self.crumb else 0.0
@@ -133,31 +126,6 @@ class _RowLayout:
             tag = SIGNS[self.marks.get(node, "")] + self.leaves.tags[position]
             return max(self.leaves.widths[position], text_width(tag, TAG))
         return text_width(self.captions[place], LABEL, bold=True) + 14
-
-    def _levels(self) -> list[int]:
-        levels = [0] * len(self.trees)
-        for place in range(len(levels) - 1, -1, -1):
-            for child in self.row.children[place]:
-                levels[place] = max(levels[place], levels[child] + 1)
-        return levels
-
-    def _strips(self) -> tuple[list[float], list[float]]:
-        """The left edge and the width of each subtree's strip."""
-        children = self.row.children
-        inner = [0.0] * len(self.trees)
-        widths = list(self.own)
-        for place in range(len(widths) - 1, -1, -1):
-            if children[place]:
-                gaps = GAP * (len(children[place]) - 1)
-                inner[place] = sum(widths[child] for child in children[place]) + gaps
-                widths[place] = max(widths[place], inner[place])
-        lefts = [0.0] * len(widths)
-        for place, below in enumerate(children):
-            left = lefts[place] + (widths[place] - inner[place]) / 2
-            for child in below:
-                lefts[child] = left
-                left += widths[child] + GAP
-        return lefts, widths
 
     def _anchors(self) -> list[float]:
         """The middle of each node's own text."""
@@ -217,7 +185,6 @@ class _RowLayout:
 
     def _label(self, place: int) -> Text:
         node, tree, own = self.row.nodes[place], self.trees[place], self.own[place]
-        probability = tree.evidence.label if tree.evidence else None
         return Text(
             self.captions[place],
             (self.captions[place],),
@@ -231,7 +198,7 @@ class _RowLayout:
             "\n".join([visible(tree.label), *self._evidence(place)]),
             node,
             self.marks.get(node, ""),
-            doubt=probability is not None and probability < UNSURE,
+            doubt=is_doubtful(tree.evidence),
             tinted=True,
         )
 

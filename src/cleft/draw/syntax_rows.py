@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from cleft.draw.layout import children_of
 from cleft.span import Span
 from cleft.tree import Tree
-
-__all__ = ["Row", "split_rows", "whole"]
 
 CRUMBS = 5
 LINKS = 2  # nodes of a unary chain that are kept in a row
@@ -48,19 +47,16 @@ class Index:
         rows = tree.spans()
         self.spans = [span for span, _ in rows]
         self.nodes = [node for _, node in rows]
+        self.children = children_of(self.nodes)
         self.parents = [-1] * len(rows)
         self.depths = [0] * len(rows)
+        for place, below in enumerate(self.children):
+            for child in below:
+                self.parents[child] = place
+                self.depths[child] = self.depths[place] + 1
         self.starts: dict[int, int] = {}
-        stack: list[int] = []
-        for index, span in enumerate(self.spans):
-            while stack and self.spans[stack[-1]].right <= span.left:
-                stack.pop()
-            if stack:
-                self.parents[index] = stack[-1]
-                self.depths[index] = self.depths[stack[-1]] + 1
-            self.starts.setdefault(span.left, index)
-            if self.nodes[index].children:
-                stack.append(index)
+        for place, span in enumerate(self.spans):
+            self.starts.setdefault(span.left, place)
         self.ends = self._ends()
 
     def _ends(self) -> list[int]:
@@ -77,11 +73,7 @@ class Index:
 
 def whole(index: Index) -> Row:
     """The whole tree as one row."""
-    children: list[list[int]] = [[] for _ in index.nodes]
-    for place, parent in enumerate(index.parents):
-        if parent >= 0:
-            children[parent].append(place)
-    return Row(index.spans[0], list(range(len(index.nodes))), children)
+    return Row(index.spans[0], list(range(len(index.nodes))), index.children)
 
 
 def split_rows(index: Index, widths: Sequence[float], limit: float) -> list[Row]:

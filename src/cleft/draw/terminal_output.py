@@ -17,13 +17,10 @@ from typing import NamedTuple
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import columns, is_right_to_left, shown, visible, wrap_columns
 from cleft.draw.compare import LEGEND, Diff, Drawable
-from cleft.draw.discourse_layout import children_of
-from cleft.draw.layout import SIGNS, Mark, percent
-from cleft.draw.syntax_rows import Index, whole
+from cleft.draw.discourse_layout import edu_numbers
+from cleft.draw.layout import SIGNS, Mark, children_of, percent, strips
 from cleft.draw.theme import tone_of
 from cleft.tree import Evidence, Tree
-
-__all__ = ["grid_lines", "terminal"]
 
 STYLES = {
     "dim": "2", "aside": "2", "other": "1", "heading": "1", "clause": "1;35", "noun": "1;36",
@@ -189,7 +186,7 @@ def _leaf(node: Tree, mark: Mark) -> Chunk:
 def discourse_entries(tree: DiscourseTree, marks: Mapping[int, Mark]) -> Iterator[Entry]:
     """The entries of a discourse tree: a disc is a nucleus, a ring a satellite, EDUs numbered."""
     nodes = tree.preorder()
-    numbers = _numbers(nodes)
+    numbers = edu_numbers(children_of(nodes))
     stack: list[tuple[DiscourseTree, int, bool, str, str]] = [(tree, 0, True, "", "")]
     place = -1
     while stack:
@@ -212,20 +209,6 @@ def discourse_entries(tree: DiscourseTree, marks: Mapping[int, Mark]) -> Iterato
             for at, (child, role, name) in enumerate(reversed(list(rows)))
         ]
         yield Entry(depth, last, chunks)
-
-
-def _numbers(nodes: list[DiscourseTree]) -> list[tuple[int, int]]:
-    """The first and last EDU number of each node."""
-    children, count = children_of(nodes), sum(node.edu is not None for node in nodes)
-    numbers = [(0, 0)] * len(nodes)
-    for place in range(len(nodes) - 1, -1, -1):
-        below = children[place]
-        if below:
-            numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
-        else:
-            numbers[place] = (count, count)
-            count -= 1
-    return numbers
 
 
 def _tie(role: str, name: str, mark: Mark) -> list[Chunk]:
@@ -296,43 +279,31 @@ class _Grid:
     """A tree being drawn. Nodes go by their place in preorder."""
 
     def __init__(self, tree: Tree) -> None:
-        index = Index(tree)
-        self.nodes = index.nodes
-        self.children = whole(index).children
+        self.nodes = tree.preorder()
+        self.children = children_of(self.nodes)
         self.own = [self._own(node) for node in self.nodes]
-        count = len(self.nodes)
-        self.levels, self.widths, self.inner = [0] * count, list(self.own), [0] * count
-        self.lefts, self.anchors = [MARGIN] * count, [0] * count
-        self._measure()
-        self._place()
+        self.levels, self.lefts, self.widths = strips(
+            self.children, self.own, GAP, lambda width: width // 2
+        )
+        self.anchors = self._anchors()
 
     def _own(self, node: Tree) -> int:
         if node.word is None:
             return columns(shown(node.label, "·"))
         return max(columns(visible(node.label)), columns(shown(node.word)))
 
-    def _measure(self) -> None:
-        for place in range(len(self.nodes) - 1, -1, -1):
-            below = self.children[place]
-            if below:
-                self.levels[place] = 1 + max(self.levels[child] for child in below)
-                gaps = GAP * (len(below) - 1)
-                self.inner[place] = sum(self.widths[child] for child in below) + gaps
-                self.widths[place] = max(self.own[place], self.inner[place])
-
-    def _place(self) -> None:
-        for place, below in enumerate(self.children):
-            left = self.lefts[place] + (self.widths[place] - self.inner[place]) // 2
-            for child in below:
-                self.lefts[child] = left
-                left += self.widths[child] + GAP
-        for place in range(len(self.nodes) - 1, -1, -1):
+    def _anchors(self) -> list[int]:
+        """The middle column of each node's own text."""
+        anchors = [0] * len(self.nodes)
+        for place in range(len(anchors) - 1, -1, -1):
             below, own = self.children[place], self.own[place]
-            left, right = self.lefts[place], self.lefts[place] + self.widths[place]
+            left = self.lefts[place] + MARGIN
+            right = left + self.widths[place]
             middle = left + (right - left - 1) // 2
             if below:
-                middle = (self.anchors[below[0]] + self.anchors[below[-1]]) // 2
-            self.anchors[place] = min(max(middle, left + (own - 1) // 2), right - own // 2 - 1)
+                middle = (anchors[below[0]] + anchors[below[-1]]) // 2
+            anchors[place] = min(max(middle, left + (own - 1) // 2), right - own // 2 - 1)
+        return anchors
 
     def lines(self) -> list[list[Chunk]]:
         """The finished lines, top to bottom."""

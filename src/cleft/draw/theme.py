@@ -13,18 +13,6 @@ from typing import Literal, get_args
 
 from cleft.errors import UsageError
 
-__all__ = [
-    "DARK",
-    "DEFAULT",
-    "FONT",
-    "LIGHT",
-    "Options",
-    "Theme",
-    "page_colours",
-    "style",
-    "tone_of",
-]
-
 Theme = Literal["auto", "light", "dark"]
 """Fixed colours, or those that the reader's system prefers."""
 
@@ -72,57 +60,34 @@ FONT = (
     "'DejaVu Sans', sans-serif"
 )
 
-LIGHT: Mapping[str, str] = {
-    "page": "#f4f5f8",
-    "rule": "#dde2ea",
-    "ground": "#ffffff",
-    "ink": "#1c2230",
-    "muted": "#566073",
-    "line": "#7f8a9e",
-    "clause": "#4338ca",
-    "clause-tint": "#eeeffe",
-    "noun": "#0b6b64",
-    "noun-tint": "#e3f4f1",
-    "verb": "#ab1f3a",
-    "verb-tint": "#fdecef",
-    "modifier": "#8a5200",
-    "modifier-tint": "#fcf2df",
-    "other": "#475569",
-    "other-tint": "#eff2f6",
-    "wrong": "#b3261e",
-    "wrong-tint": "#fde8e6",
-    "missed": "#0550ae",
-    "missed-tint": "#e3effc",
-    "changed": "#7d5200",
-    "changed-tint": "#fff0c7",
-    "doubt": "#b45309",
+COLOURS = {  # light, dark
+    "page": ("#f4f5f8", "#0b0d12"),
+    "rule": ("#dde2ea", "#2b313d"),
+    "ground": ("#ffffff", "#11141b"),
+    "ink": ("#1c2230", "#e9ebf1"),
+    "muted": ("#566073", "#a0aabb"),
+    "line": ("#7f8a9e", "#707c91"),
+    "clause": ("#4338ca", "#b3befd"),
+    "clause-tint": ("#eeeffe", "#24284d"),
+    "noun": ("#0b6b64", "#6fe0d0"),
+    "noun-tint": ("#e3f4f1", "#12352f"),
+    "verb": ("#ab1f3a", "#fda9b6"),
+    "verb-tint": ("#fdecef", "#421c26"),
+    "modifier": ("#8a5200", "#f3c677"),
+    "modifier-tint": ("#fcf2df", "#3a2b10"),
+    "other": ("#475569", "#bcc6d5"),
+    "other-tint": ("#eff2f6", "#272d39"),
+    "wrong": ("#b3261e", "#ffb0a8"),
+    "wrong-tint": ("#fde8e6", "#4d1a17"),
+    "missed": ("#0550ae", "#9ecbff"),
+    "missed-tint": ("#e3effc", "#142f52"),
+    "changed": ("#7d5200", "#f5d477"),
+    "changed-tint": ("#fff0c7", "#453507"),
+    "doubt": ("#b45309", "#f2a65a"),
 }
 
-DARK: Mapping[str, str] = {
-    "page": "#0b0d12",
-    "rule": "#2b313d",
-    "ground": "#11141b",
-    "ink": "#e9ebf1",
-    "muted": "#a0aabb",
-    "line": "#707c91",
-    "clause": "#b3befd",
-    "clause-tint": "#24284d",
-    "noun": "#6fe0d0",
-    "noun-tint": "#12352f",
-    "verb": "#fda9b6",
-    "verb-tint": "#421c26",
-    "modifier": "#f3c677",
-    "modifier-tint": "#3a2b10",
-    "other": "#bcc6d5",
-    "other-tint": "#272d39",
-    "wrong": "#ffb0a8",
-    "wrong-tint": "#4d1a17",
-    "missed": "#9ecbff",
-    "missed-tint": "#142f52",
-    "changed": "#f5d477",
-    "changed-tint": "#453507",
-    "doubt": "#f2a65a",
-}
+LIGHT: Mapping[str, str] = {name: light for name, (light, _) in COLOURS.items()}
+DARK: Mapping[str, str] = {name: dark for name, (_, dark) in COLOURS.items()}
 
 TONES = ("clause", "noun", "verb", "modifier", "other")
 MARKS = ("wrong", "missed", "changed")

@@ -159,16 +159,12 @@ class Cleaner:
 def clean_tree(tree: Tree, clean: Cleaning) -> Tree | None:
     """A cleaned copy of a tree; None where no word is left."""
     cleaner = Cleaner(clean)
-    stack: list[Tree | None] = []
-    for node in reversed(tree.preorder()):
-        if node.word is not None:
-            stack.append(cleaner.leaf(node.label, node.word))
-            continue
-        count = len(node.children)
-        kept = tuple([child for child in stack[: -count - 1 : -1] if child is not None])
-        del stack[-count:]
-        stack.append(Tree(cleaner.phrase(node.label), kept) if kept else None)
-    cleaned = stack[0]
+
+    def phrase(node: Tree, children: list[Tree | None]) -> Tree | None:
+        kept = tuple([child for child in children if child is not None])
+        return Tree(cleaner.phrase(node.label), kept) if kept else None
+
+    cleaned = fold(tree, lambda leaf: cleaner.leaf(leaf.label, leaf.word or ""), phrase)
     return None if cleaned is None else cleaner.root(cleaned)
 
 
@@ -197,14 +193,7 @@ def _cut(label: str, characters: str) -> str:
 
 # ---------------------------------------------------------------- words
 
-ESCAPED = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-}
+ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 """How treebanks write brackets, which are marks of their own there."""
 
 LEMMA = re.compile(r"([^\w\s-])-\1")

@@ -21,6 +21,7 @@ from cleft.formats.rst import (
     RstDocument,
     losses,
     make_edu,
+    natural_number,
     placed,
     text_tokens,
     without_mark,
@@ -153,18 +154,19 @@ class _Reader:
         if word == "rel2par":
             node.relation = " ".join(text_tokens(value))
             return
-        numbers = value.split()
+        numbers = [natural_number(text) for text in value.split()]
         wanted = 2 if word == "span" else 1
-        if len(numbers) != wanted or not all(map(_is_number, numbers)):
+        known = [number for number in numbers if number is not None]
+        if len(numbers) != wanted or len(known) != wanted:
             found = value.strip()[:20]
             raise self.fault(
                 f"expected {wanted} number{'s' * (wanted > 1)} after ({word}, found {found!r}",
                 position=start,
             )
         if word == "span":
-            node.span = Span(int(numbers[0]), int(numbers[1]))
+            node.span = Span(*known)
         else:
-            node.leaf = int(numbers[0])
+            node.leaf = known[0]
 
     def quoted(self, start: int) -> str:
         """The text between the marks; it may hold anything but the mark and two brackets."""
@@ -245,11 +247,6 @@ class _Reader:
                 "correct the span or the leaves",
                 node.start,
             )
-
-
-def _is_number(text: str) -> bool:
-    """Whether a text is a small natural number: no sign, no digits of other scripts."""
-    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def write_dis(document: RstDocument, stream: TextIO) -> list[str]:

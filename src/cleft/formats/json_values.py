@@ -16,17 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from cleft.errors import FormatError
 from cleft.span import Span
-
-__all__ = [
-    "as_list",
-    "as_object",
-    "as_row",
-    "as_span",
-    "as_strings",
-    "dump_json",
-    "load_json",
-    "nest",
-]
+from cleft.tree import Evidence
 
 LONGEST = 1_000_000
 """The last boundary that a span may have: a number in a file must not decide on our memory."""
@@ -181,3 +171,54 @@ def nest(
             f"'nodes' leave {len(trees)} separate trees", hint="begin with a node over all tokens"
         )
     return trees[0]
+
+
+# ---------------------------------------------------------------- probabilities of nodes
+
+
+def add_evidence(
+    data: dict[str, Any], found: Sequence[Evidence | None], key: str = "evidence"
+) -> None:
+    """Put the evidence of nodes into the data of a tree, if any has some."""
+    if any(found):
+        data[key] = [None if one is None else _evidence_data(one) for one in found]
+
+
+def _evidence_data(evidence: Evidence) -> dict[str, Any]:
+    names = ("label", "split", "labels", "splits", "log_prob", "split_log_prob")
+    values = ((name, getattr(evidence, name)) for name in names)
+    return {name: value for name, value in values if value is not None and value != ()}
+
+
+def read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence | None]:
+    """The evidence of so many nodes in the data of a tree."""
+    rows = data.get(key)
+    if rows is None:
+        return [None] * count
+    if len(as_list(rows, key)) != count:
+        raise FormatError(f"{key!r}: expected {count} entries, found {len(rows)}")
+    return [None if row is None else _one_evidence(as_object(row, key), key) for row in rows]
+
+
+def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
+    numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
+    if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
+        raise FormatError(f"{key!r}: expected numbers, found {reprlib.repr(row)}")
+    shares = [value for name, value in numbers.items() if "log" not in name and value is not None]
+    if not all(0 <= share <= 1 + 1e-6 for share in shares):
+        raise FormatError(f"{key!r}: expected probabilities, found {reprlib.repr(row)}")
+    labels, splits = (_shares(row.get(name, []), name, of) for name, of in SHARES.items())
+    return Evidence(labels=labels, splits=splits, **numbers)
+
+
+SHARES = {"labels": str, "splits": int}
+
+
+def _shares(rows: object, key: str, of: type) -> tuple[Any, ...]:
+    """Pairs of a label or a split and its probability."""
+    pairs = [tuple(as_row(pair, 2)) for pair in as_list(rows, key)]
+    for what, share in pairs:
+        if type(what) is not of or type(share) not in (int, float) or not 0 <= share <= 1 + 1e-6:
+            found = reprlib.repr([what, share])
+            raise FormatError(f"{key!r}: expected a {of.__name__} and its share, found {found}")
+    return tuple(pairs)

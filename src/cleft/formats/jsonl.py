@@ -2,8 +2,9 @@
 
 A line of ours has the key `cleft` with the format's version, `tokens`, and
 `syntax`, `discourse` or both; docs/formats.md has the schema. It is flat, so
-that a deep tree needs no deep JSON. A line without the key `cleft` but with
-`splits`, as sentence-level discourse corpora come, is read too.
+that a deep tree needs no deep JSON. A document is a line whose trees are over all
+its tokens, with its `sentences` beside them. A line without the key `cleft` but
+with `splits`, as discourse corpora come, is read too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from cleft import files
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, Place, TreeFormatError
 from cleft.formats.json_values import (
+    add_evidence,
     as_list,
     as_object,
     as_row,
@@ -26,11 +28,12 @@ from cleft.formats.json_values import (
     dump_json,
     load_json,
     nest,
+    read_evidence,
 )
 from cleft.formats.rst import text_tokens
 from cleft.span import Span, Split
-from cleft.tasks import DISCOURSE, Derivation, task_names
-from cleft.tree import Evidence, Tree
+from cleft.tasks import DISCOURSE, Derivation, split_relation, task_names
+from cleft.tree import Tree
 
 __all__ = [
     "VERSION",
@@ -39,14 +42,16 @@ __all__ = [
     "format_record",
     "parse_record",
     "read_jsonl",
+    "record_data",
+    "record_of",
     "syntax_data",
     "tree_data",
     "write_jsonl",
 ]
 
 VERSION = 1
-OURS = ("cleft", "tokens", "error")
-THEIRS = ("tokens", "edus", "splits", "splits_fine", "tree")
+OWN_KEYS = ("cleft", "tokens", "error")
+CORPUS_KEYS = ("tokens", "edus", "splits", "splits_fine", "tree", "sents", "forest")
 
 Relations = Literal["coarse", "fine"]
 """Which relation names to take where a corpus gives both."""
@@ -104,6 +109,20 @@ class Record:
         return tree if isinstance(tree, DiscourseTree) else None
 
     @property
+    def sentence_ends(self) -> tuple[int, ...]:
+        """Where the sentences of a document end, in its tokens; none for a sentence."""
+        rows = self.fields.get("sentences")
+        if rows is None:
+            return ()
+        counts = [_sentence_size(row) for row in as_list(rows, "sentences")]
+        if sum(counts) != len(self.tokens):
+            raise FormatError(
+                f"{len(self.tokens)} tokens, but the sentences have {sum(counts)}",
+                hint="give every token to one sentence",
+            )
+        return tuple(itertools.accumulate(counts))
+
+    @property
     def task(self) -> str | None:
         """The task of the only tree, `both` where there are several, or None without a tree."""
         if len(self.trees) > 1:
@@ -114,6 +133,10 @@ class Record:
     def tree(self) -> Tree | DiscourseTree | None:
         """The tree; the syntactic one where there are several."""
         return next(iter(self.trees.values()), None)
+
+
+def _sentence_size(row: object) -> int:
+    return len(as_strings(as_object(row, "sentences").get("tokens", []), "tokens"))
 
 
 def _tokens_of(trees: Iterable[Tree | DiscourseTree]) -> tuple[str, ...]:
@@ -148,14 +171,19 @@ def format_record(record: Record) -> str:
     >>> print(format_record(Record(syntax=Tree.from_brackets("(NP (NN rain))"))))
     {"cleft": 1, "tokens": ["rain"], "syntax": {"tags": ["NN"], "nodes": [["NP", 0, 1]]}}
     """
-    data: dict[str, Any] = {"cleft": VERSION, "tokens": list(record.tokens)}
+    return dump_json({"cleft": VERSION, **record_data(record)})
+
+
+def record_data(record: Record) -> dict[str, Any]:
+    """A record as plain data, without the format's version."""
+    data: dict[str, Any] = {"tokens": list(record.tokens)}
     for task, tree in record.trees.items():
         data[task] = tree_data(tree, record.tokens)
     if record.error is not None:
         data["error"] = record.error
     for key, value in record.fields.items():
         data.setdefault(key, value)
-    return dump_json(data)
+    return data
 
 
 def syntax_data(tree: Tree) -> dict[str, Any]:
@@ -171,8 +199,8 @@ def syntax_data(tree: Tree) -> dict[str, Any]:
         "tags": [leaf.label for leaf in leaves],
         "nodes": [[node.label, span.left, span.right] for span, node in phrases],
     }
-    _add_evidence(data, [node.evidence for _, node in phrases])
-    _add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
+    add_evidence(data, [node.evidence for _, node in phrases])
+    add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
     return data
 
 
@@ -194,21 +222,8 @@ def discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]
         data["texts"] = [edu.text for edu in edus]
     if any(edu.start is not None for edu in edus):
         data["characters"] = [[edu.start, edu.end] for edu in edus]
-    _add_evidence(data, [node.evidence for _, node in inner])
+    add_evidence(data, [node.evidence for _, node in inner])
     return data
-
-
-def _add_evidence(
-    data: dict[str, Any], found: Sequence[Evidence | None], key: str = "evidence"
-) -> None:
-    if any(found):
-        data[key] = [None if one is None else _evidence_data(one) for one in found]
-
-
-def _evidence_data(evidence: Evidence) -> dict[str, Any]:
-    names = ("label", "split", "labels", "splits", "log_prob", "split_log_prob")
-    values = ((name, getattr(evidence, name)) for name in names)
-    return {name: value for name, value in values if value is not None and value != ()}
 
 
 # ---------------------------------------------------------------- reading
@@ -249,20 +264,25 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
             f"expected a JSON object, found {type(data).__name__}", where=where, hint="use {…}"
         )
     try:
-        return _ours(data) if "cleft" in data else _theirs(data, relations)
+        return _own_record(data) if "cleft" in data else _corpus_record(data, relations)
     except CleftError as error:
         raise TreeFormatError(error.problem, where=where, hint=error.hint) from error
     except RecursionError as error:
         raise FormatError("JSON nested too deeply", where=where) from error
 
 
-def _ours(data: dict[str, Any]) -> Record:
+def _own_record(data: dict[str, Any]) -> Record:
     version = data["cleft"]
     if version != VERSION:
         raise FormatError(
             f"expected format version {VERSION}, found {reprlib.repr(version)}",
             hint="it was written by another release of cleft; convert it there or update",
         )
+    return record_of(data)
+
+
+def record_of(data: dict[str, Any]) -> Record:
+    """The record that `record_data` made data of."""
     tokens = as_strings(data.get("tokens", []), "tokens")
     error = data.get("error")
     if error is not None and not isinstance(error, str):
@@ -275,7 +295,7 @@ def _ours(data: dict[str, Any]) -> Record:
             if data.get(task) is not None
         },
         error=error,
-        fields={k: value for k, value in data.items() if k not in (*OURS, *task_names())},
+        fields={k: value for k, value in data.items() if k not in (*OWN_KEYS, *task_names())},
     )
 
 
@@ -294,8 +314,8 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
     if len(tags) != len(tokens) or not tokens:
         raise FormatError(f"{len(tokens)} tokens but {len(tags)} tags", hint="give one tag a token")
     rows = as_list(data.get("nodes", []), "nodes")
-    evidence = _read_evidence(data, "evidence", len(rows))
-    noted_tags = _read_evidence(data, "tag_evidence", len(tokens))
+    evidence = read_evidence(data, "evidence", len(rows))
+    noted_tags = read_evidence(data, "tag_evidence", len(tokens))
     leaves = [
         (Span(index, index + 1), Tree(tag, (), word, noted))
         for index, (tag, word, noted) in enumerate(zip(tags, tokens, noted_tags, strict=True))
@@ -311,7 +331,7 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
 
 def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseTree:
     rows = as_list(data.get("nodes", []), "nodes")
-    evidence = _read_evidence(data, "evidence", len(rows))
+    evidence = read_evidence(data, "evidence", len(rows))
     leaves = [(edu.span, DiscourseTree.leaf(edu)) for edu in _read_edus(data, tokens)]
     nodes = []
     for row, noted in zip(rows, evidence, strict=True):
@@ -349,8 +369,10 @@ def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
     return edus
 
 
-def _theirs(data: dict[str, Any], relations: Relations) -> Record:
-    """A line of a sentence-level discourse corpus: tokens, EDUs and splits."""
+def _corpus_record(data: dict[str, Any], relations: Relations) -> Record:
+    """A line of a discourse corpus, a sentence or a document: tokens, EDUs and splits."""
+    if "sents" in data:
+        data = _corpus_document(data, relations)
     key = "splits_fine" if relations == "fine" and "splits_fine" in data else "splits"
     if key not in data:
         raise FormatError(
@@ -369,11 +391,37 @@ def _theirs(data: dict[str, Any], relations: Relations) -> Record:
     if edus and edus != found:
         wrong = next((a for a, b in zip(edus, found, strict=False) if a != b), edus[-1])
         raise FormatError(f"EDU {list(wrong)} does not follow from the splits")
-    fields = {key: value for key, value in data.items() if key not in THEIRS}
+    fields = {key: value for key, value in data.items() if key not in CORPUS_KEYS}
     other = "coarse" if key == "splits_fine" else "fine"
     both = "splits" in data and "splits_fine" in data
     left_out = f"{other} relations" if both else ""
     return Record(tokens=tokens, discourse=tree, fields=fields, left_out=left_out)
+
+
+def _corpus_document(data: dict[str, Any], relations: Relations) -> dict[str, Any]:
+    """A line of documents as one of sentences: their tokens together, coarse names beside fine."""
+    from cleft.relations import matching_classes
+
+    rows = [as_object(row, "sents") for row in as_list(data["sents"], "sents")]
+    parts = [as_strings(row.get("tokens", []), "tokens") for row in rows]
+    found = {
+        **data,
+        "tokens": [token for part in parts for token in part],
+        "sentences": [
+            {name: row[name] for name in ("id", "tokens", "text") if name in row} for row in rows
+        ],
+        "paragraphs": [k for k, row in enumerate(rows) if not k or row.get("newpar")],
+    }
+    if "splits" not in data and "splits_fine" in data and relations == "coarse":
+        fine = [as_row(row, 4) for row in as_list(data["splits_fine"], "splits_fine")]
+        labels = [split_relation(label if isinstance(label, str) else "") for *_, label in fine]
+        classes = matching_classes(name for name, _ in labels)
+        found["splits"] = [
+            [*row[:3], f"{classes.coarse(name)}_{letters}"]
+            for row, (name, letters) in zip(fine, labels, strict=True)
+        ]
+        del found["splits_fine"]
+    return found
 
 
 def _derivation(length: int, rows: list[Any]) -> Derivation:
@@ -400,36 +448,3 @@ def _derivation(length: int, rows: list[Any]) -> Derivation:
     if known:
         raise FormatError(f"split of {list(next(iter(known)))} is not reached from the whole span")
     return Derivation(length=length, splits=tuple(splits), labels=tuple(labels))
-
-
-def _read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence | None]:
-    rows = data.get(key)
-    if rows is None:
-        return [None] * count
-    if len(as_list(rows, key)) != count:
-        raise FormatError(f"{key!r}: expected {count} entries, found {len(rows)}")
-    return [None if row is None else _one_evidence(as_object(row, key), key) for row in rows]
-
-
-def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
-    numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
-    if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
-        raise FormatError(f"{key!r}: expected numbers, found {reprlib.repr(row)}")
-    shares = [value for name, value in numbers.items() if "log" not in name and value is not None]
-    if not all(0 <= share <= 1 + 1e-6 for share in shares):
-        raise FormatError(f"{key!r}: expected probabilities, found {reprlib.repr(row)}")
-    labels, splits = (_shares(row.get(name, []), name, of) for name, of in SHARES.items())
-    return Evidence(labels=labels, splits=splits, **numbers)
-
-
-SHARES = {"labels": str, "splits": int}
-
-
-def _shares(rows: object, key: str, of: type) -> tuple[Any, ...]:
-    """Pairs of a label or a split and its probability."""
-    pairs = [tuple(as_row(pair, 2)) for pair in as_list(rows, key)]
-    for what, share in pairs:
-        if type(what) is not of or type(share) not in (int, float) or not 0 <= share <= 1 + 1e-6:
-            found = reprlib.repr([what, share])
-            raise FormatError(f"{key!r}: expected a {of.__name__} and its share, found {found}")
-    return tuple(pairs)

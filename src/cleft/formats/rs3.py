@@ -1,8 +1,8 @@
 """rs3 and rs4, the XML of RSTTool and rstWeb: read and written.
 
 rs4 is rs3 with secondary edges and signals beside the tree; one reader reads
-both. What is read and how: docs/formats-rst.md. The XML is taken apart by
-`rs3_xml`, and `rs3_write` writes it; here records become a document.
+both. What is read and how: docs/formats-rst.md. `rs3_xml` reads and writes the
+XML; here its records become a document.
 
 Every segment and group names its parent. A child is the nucleus of a span
 group (`relname="span"`), a nucleus of a multinuclear group (its relation is
@@ -12,15 +12,20 @@ satellites are one n-ary node; a group of one child is that child.
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import NamedTuple
-
 from cleft import files
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.errors import InputError, TreeFormatError
-from cleft.formats.rs3_write import write_rs3, write_rs4
-from cleft.formats.rs3_xml import Record, Records, parse
-from cleft.formats.rst import Kind, Relation, RstDocument, SecondaryEdge, Signal, make_edu
+from cleft.formats.rs3_xml import Record, Records, parse, write_rs3, write_rs4
+from cleft.formats.rst import (
+    Kind,
+    Part,
+    Relation,
+    RstDocument,
+    SecondaryEdge,
+    Signal,
+    joined,
+    make_edu,
+)
 from cleft.span import Span
 
 __all__ = ["read_rs3", "write_rs3", "write_rs4"]
@@ -33,15 +38,6 @@ KINDS: dict[str, Kind] = {
     "constit": "multinuc",
 }
 GROUPS = {"span": "span", "multinuc": "multinuc", "constit": "multinuc"}
-
-
-class Part(NamedTuple):
-    """A piece of a node: its EDUs' span, its tree, its role and relation."""
-
-    span: Span
-    tree: DiscourseTree
-    role: str = "N"
-    relation: str = SPAN
 
 
 def read_rs3(path: files.Readable) -> RstDocument:
@@ -239,21 +235,8 @@ class _Reader:
         """Parts side by side as one node; one part is itself."""
         if len(parts) == 1:
             return parts[0]
-        parts = sorted(parts)
-        for one, two in pairwise(parts):
-            if one.span.right != two.span.left:
-                raise _fault(
-                    record,
-                    f"EDUs {one.span.left + 1}–{one.span.right} and {two.span.left + 1}–"
-                    f"{two.span.right} belong together, but others stand between them",
-                    "attach them so that the tree's branches do not cross",
-                )
-        tree = DiscourseTree(
-            [part.tree for part in parts],
-            "".join(part.role for part in parts),
-            [part.relation for part in parts],
-        )
-        return Part(Span(parts[0].span.left, parts[-1].span.right), tree)
+        hint = "attach them so that the tree's branches do not cross"
+        return joined(parts, lambda problem: _fault(record, problem, hint))
 
     def edges(self) -> dict[str, SecondaryEdge]:
         """The secondary edges by id."""

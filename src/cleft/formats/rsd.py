@@ -9,13 +9,12 @@ are joined to it level by level, the lowest first; each level is one node.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from cleft import files
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.errors import InputError, Place, TreeFormatError
-from cleft.formats.rst import RstDocument, make_edu
+from cleft.formats.rst import Part, RstDocument, joined, make_edu, natural_number
 from cleft.span import Span
 
 __all__ = ["read_rsd"]
@@ -33,13 +32,6 @@ class Row(NamedTuple):
     relation: str
     role: str
     place: Place
-
-
-class Part(NamedTuple):
-    """A piece of a tree over a span of EDUs."""
-
-    span: Span
-    tree: DiscourseTree
 
 
 def read_rsd(path: files.Readable) -> RstDocument:
@@ -71,7 +63,7 @@ def _row(columns: list[str], expected: int, place: Place) -> Row:
             where=place,
             hint="number the EDUs from 1 in text order",
         )
-    head = _number(columns[6])
+    head = natural_number(columns[6])
     if head is None or head == expected:
         raise TreeFormatError(
             f"expected the number of another EDU as head, or 0, found {columns[6]!r}", where=place
@@ -81,11 +73,7 @@ def _row(columns: list[str], expected: int, place: Place) -> Row:
         relation, role = columns[7], "r"
     if head and relation in (*NOTHING, SPAN):
         raise TreeFormatError(f"expected a relation, found {columns[7]!r}", where=place)
-    return Row(columns[1], _number(columns[2]), head, relation, role, place)
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    return Row(columns[1], natural_number(columns[2]), head, relation, role, place)
 
 
 def _trees(rows: Sequence[Row]) -> list[DiscourseTree]:
@@ -165,20 +153,8 @@ def _joined(
     names = [rows[index - 1].relation for index in dependents]
     own = names[0] if role == "m" else SPAN
     letter = "N" if role == "m" else "S"
-    pieces = [(core, "N", own)]
-    pieces += [(parts[i], letter, name) for i, name in zip(dependents, names, strict=True)]
-    pieces.sort(key=lambda piece: piece[0].span)
-    for (one, *_), (two, *_) in pairwise(pieces):
-        if one.span.right != two.span.left:
-            raise TreeFormatError(
-                f"EDUs {one.span.left + 1}–{one.span.right} and {two.span.left + 1}–"
-                f"{two.span.right} belong together, but others stand between them",
-                where=rows[dependents[0] - 1].place,
-                hint="correct the heads or the levels in column 3",
-            )
-    tree = DiscourseTree(
-        [piece.tree for piece, *_ in pieces],
-        "".join(role for _, role, _ in pieces),
-        [name for *_, name in pieces],
-    )
-    return Part(Span(pieces[0][0].span.left, pieces[-1][0].span.right), tree)
+    pieces = [core._replace(relation=own)]
+    for index, name in zip(dependents, names, strict=True):
+        pieces.append(parts[index]._replace(role=letter, relation=name))
+    place, hint = rows[dependents[0] - 1].place, "correct the heads or the levels in column 3"
+    return joined(pieces, lambda problem: TreeFormatError(problem, where=place, hint=hint))

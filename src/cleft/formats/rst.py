@@ -9,29 +9,15 @@ cannot hold is listed by `losses`, and every writer returns that list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from cleft.discourse import SPAN, DiscourseTree, Edu
 from cleft.errors import TreeFormatError
 from cleft.span import Span
-
-__all__ = [
-    "Placed",
-    "Relation",
-    "RstDocument",
-    "RstFormat",
-    "SecondaryEdge",
-    "Signal",
-    "as_text",
-    "losses",
-    "make_edu",
-    "placed",
-    "text_tokens",
-    "used_relations",
-    "without_mark",
-]
+from cleft.tree import fold
 
 RstFormat = Literal["rs3", "rs4", "dis", "jsonl"]
 Kind = Literal["rst", "multinuc"]
@@ -155,14 +141,39 @@ def as_text(tree: DiscourseTree, start: int = 0) -> DiscourseTree:
     edus: list[Edu] = []
     for edu in tree.edus:
         edus.append(make_edu(edu.text, edus[-1].span.right if edus else start))
-    stack: list[DiscourseTree] = []
-    for node in reversed(tree.preorder()):
-        if node.edu is not None:
-            stack.append(DiscourseTree.leaf(edus.pop()))
-        else:
-            children = [stack.pop() for _ in node.children]
-            stack.append(DiscourseTree(children, node.nuclearity, node.relations))
-    return stack[0]
+    return fold(
+        tree,
+        lambda _: DiscourseTree.leaf(edus.pop()),
+        lambda node, children: DiscourseTree(children, node.nuclearity, node.relations),
+    )
+
+
+def natural_number(text: str) -> int | None:
+    """The number that ASCII digits write; None for anything else, and for a very large one."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+class Part(NamedTuple):
+    """A piece of a node: its EDUs' span, its tree, its role and relation."""
+
+    span: Span
+    tree: DiscourseTree
+    role: str = "N"
+    relation: str = SPAN
+
+
+def joined(parts: Iterable[Part], fault: Callable[[str], TreeFormatError]) -> Part:
+    """Parts side by side as one node; `fault` makes the error where they leave EDUs out."""
+    parts = sorted(parts, key=lambda part: part.span)
+    for one, two in pairwise(parts):
+        if one.span.right != two.span.left:
+            raise fault(
+                f"EDUs {one.span.left + 1}–{one.span.right} and {two.span.left + 1}–"
+                f"{two.span.right} belong together, but others stand between them"
+            )
+    roles, relations = "".join(part.role for part in parts), [part.relation for part in parts]
+    tree = DiscourseTree([part.tree for part in parts], roles, relations)
+    return Part(Span(parts[0].span.left, parts[-1].span.right), tree)
 
 
 class Placed(NamedTuple):
@@ -230,33 +241,24 @@ def _no_place(count: int, what: str, target: str) -> str:
 
 
 def _text_losses(edus: Sequence[Edu], target: str) -> list[str]:
-    def some(count: int, what: str) -> list[str]:
-        return [f"{count} EDU{'s' * (count > 1)}: {what}"] if count else []
-
-    found = some(
-        sum(edu.start is not None or edu.end is not None for edu in edus),
-        f"{target} has no place for character offsets",
-    )
-    found += some(
-        sum(_loose(edu.text) for edu in edus),
-        "white space is written as single spaces",
-    )
-    found += some(_other_tokens(edus), f"token offsets are not those of white space in {target}")
+    offsets = sum(edu.start is not None or edu.end is not None for edu in edus)
+    texts = [edu.text for edu in edus]
+    counts = [
+        (offsets, f"{target} has no place for character offsets"),
+        (sum(map(_loose, texts)), "white space is written as single spaces"),
+        (_other_tokens(edus), f"token offsets are not those of white space in {target}"),
+    ]
     if target == "dis":
-        found += some(
-            sum(bool(DIS_END.search(edu.text)) for edu in edus),
-            "'_!' before brackets ends a text in dis and is written '_ !'",
-        )
-        found += some(
-            sum(without_mark(edu.text) != edu.text for edu in edus),
-            "'<P>' at the end is a paragraph mark in dis",
-        )
+        ends = sum(bool(DIS_END.search(text)) for text in texts)
+        marks = sum(without_mark(text) != text for text in texts)
+        counts += [
+            (ends, "'_!' before brackets ends a text in dis and is written '_ !'"),
+            (marks, "'<P>' at the end is a paragraph mark in dis"),
+        ]
     else:
-        found += some(
-            sum(bool(NO_XML.search(edu.text)) for edu in edus),
-            "characters that XML does not allow are written as U+FFFD",
-        )
-    return found
+        odd = sum(bool(NO_XML.search(text)) for text in texts)
+        counts.append((odd, "characters that XML does not allow are written as U+FFFD"))
+    return [f"{count} EDU{'s' * (count > 1)}: {what}" for count, what in counts if count]
 
 
 def _loose(text: str) -> bool:

@@ -50,13 +50,14 @@ class Settings:
     `clean` names what is taken off the constituency trees of both sides
     (`cleft.formats.cleaning`); `parameters` are EVALB's. For discourse,
     `metric` says which Parseval, `gold_edus` that predicted trees have the
-    gold EDUs.
+    gold EDUs; `sentence_ends` are those inside each gold document, where they are known.
     """
 
     clean: str = "ptb"
     parameters: Parameters = COLLINS
     metric: DiscourseMetric = "rst"
     gold_edus: bool = False
+    sentence_ends: Sequence[Sequence[int]] | None = None
 
 
 # ---------------------------------------------------------------- the two sides
@@ -207,7 +208,9 @@ class Evaluation:
         """The same of some sentences alone."""
         gold = [self.gold[place] for place in places]
         predicted = [self.predicted[place] for place in places]
-        return _scored(self.task, gold, predicted, self.settings)
+        ends = self.settings.sentence_ends
+        known = None if ends is None else [ends[place] for place in places]
+        return _scored(self.task, gold, predicted, replace(self.settings, sentence_ends=known))
 
 
 def evaluate(
@@ -234,7 +237,8 @@ def evaluate(
     pairs = _cleaned_pairs if get_task(task).labels == "spans" else _pairs
     every = range(len(gold.records)) if places is None else places
     one, two = pairs(task, gold, predicted, settings, every)
-    return _scored(task, one, two, settings)
+    ends = [gold.records[place].sentence_ends for place in every]
+    return _scored(task, one, two, replace(settings, sentence_ends=ends if any(ends) else None))
 
 
 def _scored(

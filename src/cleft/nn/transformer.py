@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -221,9 +222,11 @@ def load_transformer(path: str, *, weights: bool = True, depth: int = 0) -> Any:
                 depth or config.num_hidden_layers, config.num_hidden_layers
             )
             if not weights:
-                return models.from_config(config)
-            return models.from_pretrained(
-                directory, config=config, local_files_only=True, use_safetensors=True
+                return _with_near_positions(models.from_config(config))
+            return _with_near_positions(
+                models.from_pretrained(
+                    directory, config=config, local_files_only=True, use_safetensors=True
+                )
             )
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(
@@ -231,6 +234,33 @@ def load_transformer(path: str, *, weights: bool = True, depth: int = 0) -> Any:
             where=str(directory),
             hint="its weights must be there as model.safetensors",
         ) from error
+
+
+def _with_near_positions(model: Any) -> Any:
+    """The model; a DeBERTa computes only with the distances that its input has.
+
+    Its attention multiplies every piece with the vectors of all 512 distances, though a
+    sentence of 30 pieces has 59. Results are the same; a training step takes half the time
+    (24 sentences of 34 pieces, DeBERTa-v3-xsmall, one thread).
+    """
+    buckets = getattr(model.config, "position_buckets", 0)
+    if model.config.model_type == "deberta-v2" and buckets > 0:
+        model.encoder.register_forward_pre_hook(_use_near_positions)
+    return model
+
+
+def _use_near_positions(encoder: Any, inputs: tuple[Any, ...]) -> None:
+    length, buckets = inputs[0].shape[1], encoder.position_buckets
+    # Up to half the buckets, each distance has its own.
+    near = length if length < buckets // 2 else buckets
+    for layer in encoder.layer:
+        layer.attention.self.pos_ebd_size = near
+    encoder.get_rel_embedding = partial(_near_positions, encoder, near)
+
+
+def _near_positions(encoder: Any, near: int) -> Tensor:
+    vectors: Tensor = type(encoder).get_rel_embedding(encoder)
+    return vectors[encoder.position_buckets - near : encoder.position_buckets + near]
 
 
 class ScalarMix(nn.Module):

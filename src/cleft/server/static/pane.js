@@ -58,6 +58,8 @@ export class Pane {
     this.wanted = undefined; // the tree to show, which may not be drawn yet
     /** @type {View | undefined} */
     this.view = undefined;
+    /** @type {Promise<void> | undefined} */
+    this.showing = undefined;
     this.fitted = false;
     this.best = element("div", { class: "best" });
     this.scroll = element("div", { class: "scroll", tabindex: 0, role: "region" });
@@ -127,7 +129,11 @@ export class Pane {
   }
 
   /** Show the chosen tree, as soon as the server has drawn it. */
-  async showTree() {
+  showTree() {
+    this.showing = this.fetchTree();
+  }
+
+  async fetchTree() {
     const { sentence, state } = this.store;
     if (!sentence?.[this.task]) return;
     this.endReplay();
@@ -231,10 +237,13 @@ export class Pane {
 
   async replay() {
     if (this.playing) return this.endReplay(true);
-    const { view } = this;
-    if (!view || view.tree !== this.wanted) return; // the chosen tree is not drawn yet
+    if (this.replayButton.ariaBusy === "true") return; // it is on its way
     set(this.replayButton, { "aria-busy": "true" });
     try {
+      const { wanted } = this;
+      await this.showing; // the chosen tree may not be drawn yet
+      const { view } = this;
+      if (!view || view.tree !== wanted || wanted !== this.wanted) return;
       const steps = await this.services.trace(this.task);
       if (view === this.view && view.tree === this.wanted) this.startReplay(view, steps);
     } finally {
