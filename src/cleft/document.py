@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -251,6 +252,13 @@ class Document:
             error=InputError(record.error) if record.error is not None else None,
             fields={key: value for key, value in record.fields.items() if key not in OURS},
         )
+
+    def _repr_html_(self) -> str:
+        """The text with its tree for a notebook, or the error."""
+        from cleft.draw.html_output import fragment
+
+        note = f"<p>{escape(str(self.error))}</p>" if self.error is not None else ""
+        return fragment(self) + note
 
     def __repr__(self) -> str:
         name = f" {self.id!r}" if self.id else ""
