@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import cleft
+from cleft.runtime import OnnxScorer
 from cleft.search import pipeline as searching
 
 ROWS = {
@@ -106,7 +107,9 @@ def weights(path: Path) -> dict[str, int]:
 def watched(parser: cleft.Parser) -> Iterator[Clock]:
     """A clock that counts the time of a parser's parts, until it is left."""
     clock = Clock()
-    sessions, scorer = parser.scorer.sessions, parser.scorer
+    scorer = parser.scorer
+    assert isinstance(scorer, OnnxScorer)
+    sessions = scorer.sessions
     wrapped = [
         (sessions, "run", clock.wrap_graphs),
         (scorer, "encode", lambda work: clock.wrap("input", work)),

@@ -40,13 +40,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cleft.formats.rsd": (),
     "cleft.formats.registry": (),
     "cleft.convert": (),
-    "cleft.sentences": (),
     "cleft.relations": (),
+    "cleft.metrics": (),
     "cleft.metrics.evalb": (),
     "cleft.metrics.prm": (),
     "cleft.metrics.parseval": (),
-    "cleft.metrics.counts": (),
-    "cleft.metrics.breakdown": (),
     "cleft.metrics.significance": (),
     "cleft.metrics.evaluate": (),
     "cleft.metrics.report": (),
@@ -60,7 +58,7 @@ MODULES: dict[str, tuple[str, ...]] = {
 IN_FULL = ("Parser",)
 """Classes whose methods are told in full, not by a line each."""
 
-INTERNAL = ("parse_given",)
+INTERNAL = ("parse_inputs",)
 """Methods that are for other modules of cleft."""
 
 

@@ -11,9 +11,10 @@ import pytest
 from cleft.errors import CleftError, ConstraintError, InputError, UsageError
 from cleft.parser import Parser, load
 from cleft.search import Constraints, SearchOptions
+from cleft.sentence import SentenceInput
 from cleft.span import Span
 from cleft.tasks import DISCOURSE, SYNTAX
-from cleft.text import Source, Token, tokenize
+from cleft.text import Token, tokenize
 from cleft.tree import Tree
 from tests.runtime.models import model
 
@@ -118,8 +119,8 @@ CALLS = {
     ),
     "expected texts or lists of tokens, found NoneType": lambda parser: parser.stream(None),
     "expected texts or lists of tokens, found dict": lambda parser: parser.stream({"text": "a"}),
-    "expected texts or lists of tokens, found Source": (
-        lambda parser: parser.stream(Source(text="Rain fell."))
+    "expected texts or lists of tokens, found SentenceInput": (
+        lambda parser: parser.stream(SentenceInput(text="Rain fell."))
     ),
     "jobs is '2', expected a whole number": lambda parser: parser.stream(["Rain."], jobs="2"),
     "jobs is 2.0, expected a whole number": lambda parser: parser.stream(["Rain."], jobs=2.0),
@@ -129,7 +130,7 @@ CALLS = {
     "expected a model's name or directory, found NoneType": lambda _: load(None),
     "threads is '2', expected a whole number": lambda _: load(model("lstm"), threads="2"),
     "threads is 1.5, expected a whole number": lambda _: load(model("lstm"), threads=1.5),
-    "expected a ModelDirectory, found str; use cleft.load": lambda _: Parser("en"),
+    "expected a scorer with a manifest, found str; use cleft.load": lambda _: Parser("en"),
     "expected a text \\(str\\), found NoneType": lambda _: tokenize(None),
     "expected a language code": lambda _: tokenize("Rain.", language=["en"]),
     "expected brackets \\(str\\), found PosixPath|WindowsPath": (
@@ -183,16 +184,16 @@ def test_a_wrong_sentence_has_its_error_and_the_next_its_trees(
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ({"tokens": ("Rain", "fell")}, "expected Token values in a Source, found str"),
+        ({"tokens": ("Rain", "fell")}, "expected Token values in a SentenceInput, found str"),
         ({"text": None}, "expected a text and where it starts, found None and 0"),
         ({"tokens": TOKENS, "start": "0"}, "found 'Rain fell' and '0'"),
         ({"tokens": TOKENS, "tags": "ab"}, "expected a list of tags, found str"),
-        ({"tokens": TOKENS, "edus": (Span(0, 2),)}, "found Span(left=0, right=2)"),
+        ({"tokens": TOKENS, "constraints": (2,)}, "expected Constraints or None, found tuple"),
     ],
     ids=str,
 )
-def test_a_wrong_source_has_its_error_and_the_next_item_its_trees(parser, source, message):
-    wrong, right = parser.stream([Source(**{"text": "Rain fell", **source}), WORDS])
+def test_a_wrong_sentence_input_has_its_error_and_the_next_item_its_trees(parser, source, message):
+    wrong, right = parser.stream([SentenceInput(**{"text": "Rain fell", **source}), WORDS])
     assert isinstance(wrong.error, CleftError)
     assert str(wrong.error).startswith("sentence 1: expected ")
     assert message in str(wrong.error)

@@ -15,11 +15,11 @@ import cleft
 from cleft.discourse import DiscourseTree
 from cleft.errors import ConstraintError, InputError, ModelError, UsageError, WorkerError
 from cleft.parser import LONGEST_SENTENCE, LONGEST_TOKEN, Parser, load
-from cleft.runtime import ModelDirectory
+from cleft.runtime import ModelDirectory, OnnxScorer
 from cleft.search import Constraints
 from cleft.span import Span
 from cleft.tree import Tree
-from tests.runtime.models import model, sentences
+from tests.runtime.models import model, sentences, torch_scorer
 
 
 @pytest.fixture(scope="module")
@@ -321,9 +321,22 @@ def test_the_parser_is_among_the_package_s_names():
         _ = cleft.absent
 
 
-def test_a_parser_is_made_of_a_directory_too():
-    parser = Parser(ModelDirectory(Path(model("chars"))))
+def test_a_parser_is_made_of_a_scorer_too():
+    parser = Parser(OnnxScorer(ModelDirectory(Path(model("chars")))))
     assert parser.check() == 4
+    with pytest.raises(UsageError, match="this parser has none; use one job"):
+        parser.stream(sentences(3), jobs=2)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "bert"])
+def test_a_parser_over_pytorch_gives_the_trees_of_the_exported_model(kind):
+    exported, trained = load(model(kind)), Parser(torch_scorer(kind))
+    text = "Rain fell, so she left. The old grey heron waits."
+    for beam in (1, 4):
+        ours, theirs = (each.parse(text, beam=beam) for each in (trained, exported))
+        assert [s.error for s in ours] == [None, None]
+        assert [s.trees for s in ours] == [s.trees for s in theirs]
+        assert [s.tokens for s in ours] == [s.tokens for s in theirs]
 
 
 def test_results_cross_to_other_processes(parser):

@@ -17,7 +17,8 @@ from cleft.errors import InputError, LanguageWarning, ModelError, UsageError
 from cleft.models import builtin_models
 from cleft.parser import Parser, load
 from cleft.search import Constraints
-from cleft.text import Source, Token
+from cleft.sentence import SentenceInput
+from cleft.text import Token
 from tests.runtime.models import model
 
 TEXT = "Rain fell, so she left.\n\nThe old grey heron (naïve) waits.  So?"
@@ -182,20 +183,20 @@ def test_workers_parse_texts_too(parser):
     assert [s.to_record() for s in found] == [s.to_record() for s in expected]
 
 
-def test_sources_bring_offsets_tags_edus_and_fields(parser):
-    source = Source(
+def test_sentence_inputs_bring_offsets_tags_edus_and_fields(parser):
+    source = SentenceInput(
         text="Rain fell so she left",
         tokens=tuple(
             Token(word, start, start + len(word))
             for word, start in (("Rain", 0), ("fell", 5), ("so", 10), ("she", 13), ("left", 17))
         ),
         tags=("A", "B", "C", "D", "E"),
-        edus=(2, 5),
+        constraints=Constraints(edus=(2, 5)),
         start=100,
         line=7,
         fields={"doc": "x"},
     )
-    empty = Source(text="", line=8)
+    empty = SentenceInput(text="", line=8)
     found, bad = parser.stream([source, empty])
     assert found.syntax.tags() == list("ABCDE")
     assert [(edu.start, edu.end) for edu in found.edus] == [(100, 109), (110, 121)]
@@ -328,7 +329,7 @@ def english() -> Parser:
         lambda parser: parser.segment(GERMAN),
         lambda parser: parser.parse_tokens([GERMAN.split()] * 9),
         lambda parser: list(parser.stream([GERMAN] * 9, task="syntax")),
-        lambda parser: list(parser.stream([GERMAN.split(), Source(text=GERMAN)])),
+        lambda parser: list(parser.stream([GERMAN.split(), SentenceInput(text=GERMAN)])),
     ],
     ids=["parse", "segment", "parse_tokens", "stream", "stream of sentences"],
 )

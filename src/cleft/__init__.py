@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree, Edu
     from cleft.document import Document
     from cleft.errors import CleftError
-    from cleft.parser import Parser, Sentence, load
+    from cleft.parser import Parser, load
+    from cleft.sentence import Sentence, SentenceInput
     from cleft.span import Span, Split
     from cleft.tasks import DISCOURSE, SYNTAX, Derivation
     from cleft.tree import Tree
@@ -30,6 +31,7 @@ __all__ = [
     "Edu",
     "Parser",
     "Sentence",
+    "SentenceInput",
     "Span",
     "Split",
     "Tree",
@@ -41,7 +43,8 @@ _HOMES = {
     "discourse": ("DiscourseTree", "Edu"),
     "document": ("Document",),
     "errors": ("CleftError",),
-    "parser": ("Parser", "Sentence", "load"),
+    "parser": ("Parser", "load"),
+    "sentence": ("Sentence", "SentenceInput"),
     "span": ("Span", "Split"),
     "tasks": ("DISCOURSE", "SYNTAX", "Derivation"),
     "tree": ("Tree",),

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, TreeShapeError, UsageError
 from cleft.evidence import Evidence
-from cleft.span import Span
+from cleft.sentence import Sentence
+from cleft.span import Span, Token
 from cleft.tree import fold
 
 if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
-    from cleft.sentence import Sentence
-    from cleft.text import Token
 
 __all__ = ["Document", "Summary", "grafted", "join_sentences", "paragraph_starts"]
 
@@ -46,8 +45,6 @@ class Document:
     document's, or the first of a sentence that could not be parsed.
     `fields` is whatever else came along.
 
-    >>> from cleft.sentence import Sentence
-    >>> from cleft.text import Token
     >>> edu = DiscourseTree.leaf(Edu("It rained", Span(0, 2)))
     >>> words = (Token("It", 0, 2), Token("rained", 3, 9))
     >>> one = Sentence(text="It rained", tokens=words, trees={"discourse": edu})
@@ -228,7 +225,6 @@ class Document:
         """The document of a record of JSON Lines that has `sentences`."""
         from cleft.formats.json_values import as_list, as_object
         from cleft.formats.jsonl import record_of
-        from cleft.sentence import Sentence
 
         rows = as_list(record.fields.get("sentences"), "sentences")
         records = [record_of(as_object(row, "sentences")) for row in rows]

@@ -7,7 +7,7 @@ parsed has a result that carries its error.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,23 +21,19 @@ from cleft.errors import (
     check_number,
     check_type,
 )
-from cleft.given import (
-    LONGEST_SENTENCE,
-    LONGEST_TOKEN,
-    Given,
-    Reading,
-    check_many,
-    finished,
-    given_tokens,
-    leaf_maker,
-)
 from cleft.models import DEFAULT, model_path
-from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, check
+from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer, check
 from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
-from cleft.sentence import Sentence
+from cleft.sentence import (
+    LONGEST_SENTENCE,
+    LONGEST_TOKEN,
+    Sentence,
+    SentenceInput,
+    checked_tokens,
+)
 from cleft.tasks import Task
-from cleft.text import Hyphens, LanguageWatch, Source
+from cleft.text import Hyphens, LanguageWatch, Reading
 
 __all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
@@ -45,8 +41,11 @@ BOTH = "both"
 ENGLISH = "en"
 WORKER_WINDOW = 256
 
-Item = str | Sequence[str] | Source
+Item = str | Sequence[str] | SentenceInput
 """What a stream is made of: texts, lists of tokens, sentences that were read from a file."""
+
+Found = dict[str, list[Parse] | CleftError]
+"""The parses of one sentence by task, or why there are none."""
 
 
 def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
@@ -66,21 +65,26 @@ def load(model: str | Path = DEFAULT, *, threads: int = 1) -> Parser:
     check_type(model, str | PathLike, "a model's name or directory")
     directory = ModelDirectory(model_path(model))
     directory.verify()
-    return Parser(directory, threads=threads)
+    return Parser(OnnxScorer(directory, threads), directory=directory, threads=threads)
 
 
 class Parser:
     """A model that parses. It may be shared by threads, and used after a fork.
 
+    `load` makes one of a model's directory. Any other scorer with a manifest
+    will do, such as the one of PyTorch; only worker processes need the directory.
+
     >>> load("en-fast").manifest.tasks
     ('syntax', 'discourse')
     """
 
-    def __init__(self, directory: ModelDirectory, *, threads: int = 1) -> None:
-        check_type(directory, ModelDirectory, "a ModelDirectory", "use cleft.load")
+    def __init__(
+        self, scorer: ModelScorer, *, directory: ModelDirectory | None = None, threads: int = 1
+    ) -> None:
+        check_type(scorer, ModelScorer, "a scorer with a manifest", "use cleft.load")
+        self.scorer = scorer
         self.directory = directory
         self.threads = threads
-        self.scorer = OnnxScorer(directory, threads)
 
     @property
     def manifest(self) -> Manifest:
@@ -143,8 +147,8 @@ class Parser:
         hint = "use parse_tokens for lists of tokens, stream for many texts"
         check_type(text, str, "a text (str)", hint)
         reading = Reading(language=language or self.language, hyphens=hyphens)
-        given = list(self._watched(reading.text(text)))
-        return self.parse_given(given, task=task, options=options)
+        inputs = list(self._watched(reading.text(text)))
+        return self.parse_inputs(inputs, task=task, options=options)
 
     def segment(
         self,
@@ -196,8 +200,8 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        given = list(self._watched(given_tokens(sentences, constraints, tags)))
-        return self.parse_given(given, task=task, options=options)
+        inputs = list(self._watched(_token_inputs(sentences, constraints, tags)))
+        return self.parse_inputs(inputs, task=task, options=options)
 
     # ------------------------------------------------------------ streams
 
@@ -219,7 +223,7 @@ class Parser:
         """Parse texts or lists of tokens as they come, in order, with bounded memory.
 
         A text gives all its sentences, at least one result; a list of tokens,
-        or a `cleft.text.Source`, gives one. `Sentence.source` is the number of
+        or a `SentenceInput`, gives one. `Sentence.source` is the number of
         the item. Nothing is read before it is needed: a window of sentences at
         a time. With `jobs` above 1, so many worker processes parse windows ahead.
         For a source that rests, `ready` tells whether the next item can be had
@@ -229,95 +233,133 @@ class Parser:
         >>> [(found.source, found.words[0]) for found in load("en-fast").stream(items)]
         [(0, 'It'), (0, 'She'), (1, 'We')]
         """
-        search_options = SearchOptions(
+        options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        options: dict[str, Any] = {"task": task, "options": search_options}
         self.tasks(task)
-        check_many(items, "texts or lists of tokens", "put it into a list; parse takes one text")
+        _check_many(items, "texts or lists of tokens", "put it into a list; parse takes one text")
         jobs = check_number("jobs", jobs, 1)
         check_type(ready, Callable, "a function for `ready`")
         reading = Reading(language=language or self.language, hyphens=hyphens)
-        given = self._watched(reading.sentences(items))
-        if jobs > 1:
-            from cleft.runtime.workers import parse_in_workers  # it brings multiprocessing
-
-            # An absolute path: a bare name would mean a built-in model.
-            path = str(self.directory.path.absolute())
-            parts = windows(given, size=WORKER_WINDOW, ready=ready)
-            return parse_in_workers(
-                path, parts, options, jobs=jobs, threads=self.threads, ready=ready
+        inputs = self._watched(reading.sentences(items))
+        if jobs == 1:
+            return (
+                sentence
+                for window in windows(inputs, ready=ready)
+                for sentence in self.parse_inputs(window, task=task, options=options)
             )
-        return (
-            sentence
-            for window in windows(given, ready=ready)
-            for sentence in self.parse_given(window, **options)
-        )
+        from cleft.engines import Workers, in_order  # they bring multiprocessing
+
+        # An absolute path: a bare name would mean a built-in model.
+        path = str(self._model_directory().path.absolute())
+        workers = Workers(jobs, _window_parser, path, self.threads, task, options)
+        found = in_order(workers, windows(inputs, size=WORKER_WINDOW, ready=ready), ready)
+        return (sentence for window in found for sentence in window)
+
+    def _model_directory(self) -> ModelDirectory:
+        if self.directory is None:
+            raise UsageError(
+                "worker processes read the model from its directory; this parser has none",
+                where="jobs",
+                hint="use one job, or export the model and load it",
+            )
+        return self.directory
 
     # ------------------------------------------------------------ the work
 
-    def _watched(self, given: Iterable[Given]) -> Iterator[Given]:
+    def _watched(self, inputs: Iterable[SentenceInput]) -> Iterator[SentenceInput]:
         """The sentences as they come; one warning if they are not in the model's language."""
         watch = LanguageWatch(str(self.manifest.about.get("language") or ""))
-        for each in given:
-            _warn(watch.read(each.result.text))
+        for each in inputs:
+            _warn(watch.read(each.text))
             yield each
         _warn(watch.end())
 
-    def parse_given(
-        self, given: Sequence[Given], *, task: str, options: SearchOptions
+    def parse_inputs(
+        self, inputs: Sequence[SentenceInput], *, task: str, options: SearchOptions
     ) -> list[Sentence]:
-        """Parse sentences that were made ready; those with an error stay as they are."""
-        results = [each.result for each in given]
-        good = [number for number, result in enumerate(results) if result.error is None]
+        """Parse sentences that were checked by `Reading`; those with an error keep it."""
+        found: dict[int, Found] = {}
+        good = [number for number, each in enumerate(inputs) if each.error is None]
         tasks = self.tasks(task)
         tokens = GREEDY_TOKENS if options.width == 1 else TOKENS
-        for batch in plan([len(given[number]) for number in good], tokens):
+        for batch in plan([len(inputs[number]) for number in good], tokens):
             numbers = [good[place] for place in batch]
-            parts = [given[number] for number in numbers]
-            for number, found in zip(numbers, self._parse(parts, tasks, options), strict=True):
-                results[number] = finished(given[number], found)
-        return results
+            parses = self._parse([inputs[number] for number in numbers], tasks, options)
+            found.update(zip(numbers, parses, strict=True))
+        return [each.result(found.get(number)) for number, each in enumerate(inputs)]
 
     def _parse(
-        self,
-        given: list[Given],
-        tasks: Sequence[Task[Any]],
-        options: SearchOptions,
-    ) -> list[dict[str, list[Parse] | CleftError]]:
+        self, inputs: list[SentenceInput], tasks: Sequence[Task[Any]], options: SearchOptions
+    ) -> list[Found]:
         """The parses of a batch by task. A batch that fails is tried one by one."""
         try:
-            return self._parse_batch(given, tasks, options)
+            return self._parse_batch(inputs, tasks, options)
         except (ModelError, MemoryError) as error:
-            if len(given) == 1:
+            if len(inputs) == 1:
                 found = error if isinstance(error, ModelError) else ModelError("out of memory")
                 return [{task.name: found for task in tasks}]
-        return [self._parse([each], tasks, options)[0] for each in given]
+        return [self._parse([each], tasks, options)[0] for each in inputs]
 
     def _parse_batch(
-        self,
-        given: list[Given],
-        tasks: Sequence[Task[Any]],
-        options: SearchOptions,
-    ) -> list[dict[str, list[Parse] | CleftError]]:
-        words = [each.result.words for each in given]
-        encoded = self.scorer.encode_all(words)
-        found: list[dict[str, list[Parse] | CleftError]] = [{} for _ in given]
+        self, inputs: list[SentenceInput], tasks: Sequence[Task[Any]], options: SearchOptions
+    ) -> list[Found]:
+        words = [each.words for each in inputs]
+        encoded = self.scorer.encode(words)
+        found: list[Found] = [{} for _ in inputs]
         for task in tasks:
-            bound = [_for_task(each.constraints, task) for each in given]
+            bound = [_for_task(each.constraints, task) for each in inputs]
             parses = search(
                 self.scorer,
                 words,
                 task,
                 options,
                 constraints=bound if any(bound) else None,
-                tags=[each.tags for each in given],
-                leaves=[leaf_maker(each) for each in given],
+                tags=[each.tags for each in inputs],
+                leaves=[each.edu if each.located else None for each in inputs],
                 encoded=encoded,
             )
             for row, result in zip(found, parses, strict=True):
                 row[task.name] = result
         return found
+
+
+def _window_parser(
+    path: str, threads: int, task: str, options: SearchOptions
+) -> Callable[[list[SentenceInput]], list[Sentence]]:
+    """What a worker process does with a window of sentences."""
+    parser = load(path, threads=threads)
+    return lambda window: parser.parse_inputs(window, task=task, options=options)
+
+
+def _token_inputs(
+    sentences: Iterable[Sequence[str]],
+    constraints: Iterable[Constraints | None] | None,
+    tags: Iterable[Sequence[str] | None] | None,
+) -> Iterator[SentenceInput]:
+    """Lists of tokens, each with what is given along with it."""
+    _check_many(sentences, "sentences, each a list of tokens", "use parse for a text")
+    rows = list(sentences)
+    constraints = _one_each(constraints, "constraints", len(rows))
+    tags = _one_each(tags, "lists of tags", len(rows))
+    return map(checked_tokens, rows, range(len(rows)), constraints, tags)
+
+
+def _check_many(values: object, what: str, hint: str) -> None:
+    """Fail unless values can be gone through; a text and a dictionary are one thing each."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise UsageError(f"expected {what}, found {type(values).__name__}", hint=hint)
+
+
+def _one_each(values: Iterable[Any] | None, what: str, count: int) -> list[Any]:
+    if values is None:
+        return [None] * count
+    hint = "give one a sentence, None where there is none"
+    _check_many(values, f"a list of {what}", hint)
+    found = list(values)
+    if len(found) != count:
+        raise UsageError(f"{len(found)} {what} for {count} sentences", hint=hint)
+    return found
 
 
 def _warn(remark: str | None) -> None:

@@ -94,9 +94,8 @@ class Task(Generic[AnyTree]):
             return [span for span, _ in rows]
         return [split for _, split in rows if split is not None]
 
-    def leaf_ends(self, tree: AnyTree) -> tuple[int, ...]:
-        """The right ends of the spans that a tree leaves whole, from left to right."""
-        derivation = self.derive(tree)
+    def leaf_ends(self, derivation: Derivation) -> tuple[int, ...]:
+        """The right ends of the spans that are left whole, from left to right."""
         rows = _walk(derivation.length, derivation.splits, self.stops)
         return tuple(span.right for span, split in rows if split is None)
 

@@ -11,7 +11,13 @@ from cleft.nn.features import Featuriser
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.batches import Example
-from cleft.nn.train.data import Sentence, make_examples, make_vocabulary, read_sentences
+from cleft.nn.train.data import (
+    Sentence,
+    derive_sentences,
+    make_examples,
+    make_vocabulary,
+    read_sentences,
+)
 from cleft.nn.train.recipe import DataConfig
 from cleft.nn.vocab import Vocabulary
 
@@ -41,14 +47,17 @@ class Bench:
     def __init__(self, config: NetworkConfig, transformer: object = None, pieces: object = None):
         self.config = config
         self.sentences = {task: invented(task) for task in config.tasks}
-        self.vocabulary: Vocabulary = make_vocabulary(self.sentences, config, min_count=1)
+        self.decisions = {
+            task: derive_sentences(task, rows, config) for task, rows in self.sentences.items()
+        }
+        self.vocabulary: Vocabulary = make_vocabulary(self.decisions, config, min_count=1)
         torch.manual_seed(3)
         self.network = Network(config, self.vocabulary, transformer).eval()
         self.featurise = Featuriser(config, self.vocabulary, pieces)  # type: ignore[arg-type]
         self.scorer = TorchScorer(self.network, self.vocabulary, self.featurise)
 
     def examples(self, task: str) -> list[Example]:
-        return make_examples(task, self.sentences[task], self.config, self.vocabulary)
+        return make_examples(task, self.decisions[task], self.vocabulary)
 
     def scramble(self) -> "Bench":
         """Random weights everywhere, so that nothing is zero by its start."""

@@ -1,6 +1,8 @@
 """Vocabularies, features, examples, batches."""
 
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +14,19 @@ from cleft.errors import FormatError, InputError
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Featuriser
 from cleft.nn.train.batches import collate, plan, portion, share
-from cleft.nn.train.data import make_examples, make_vocabulary, read_sentences
+from cleft.nn.train.data import (
+    derive_sentences,
+    make_examples,
+    make_vocabulary,
+    read_sentences,
+)
 from cleft.nn.train.objective import Objective
-from cleft.nn.train.recipe import DataConfig
+from cleft.nn.train.recipe import DataConfig, read_recipe
+from cleft.nn.train.setup import prepare
 from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
 from cleft.runtime.words import CASINGS, casing
-from cleft.tasks import DISCOURSE
-from tests.nn.conftest import BOTH, DATA, SMALL, invented
+from cleft.tasks import DISCOURSE, Task, get_task
+from tests.nn.conftest import BOTH, DATA, ROOT, SMALL, invented
 
 
 def test_a_vocabulary_keeps_frequent_words_lower_cased_and_characters_cased():
@@ -32,9 +40,9 @@ def test_a_vocabulary_keeps_frequent_words_lower_cased_and_characters_cased():
 
 
 def test_a_vocabulary_survives_json():
-    vocabulary = make_vocabulary(
-        {"syntax": invented("syntax")}, NetworkConfig(tags=True), min_count=1
-    )
+    config = NetworkConfig(tags=True)
+    rows = derive_sentences("syntax", invented("syntax"), config)
+    vocabulary = make_vocabulary({"syntax": rows}, config, min_count=1)
     assert Vocabulary.from_table(vocabulary.to_table()) == vocabulary
     assert "NN" in vocabulary.tags
 
@@ -85,10 +93,11 @@ def test_inputs_move_between_devices(both):
 def test_examples_hold_the_decisions_of_their_trees():
     config = NetworkConfig(**BOTH)
     data = {task: invented(task) for task in config.tasks}
-    vocabulary = make_vocabulary(data, config, min_count=1)
+    rows = {task: derive_sentences(task, found, config) for task, found in data.items()}
+    vocabulary = make_vocabulary(rows, config, min_count=1)
     task = config.task("syntax")
     for sentence, example in zip(
-        data["syntax"], make_examples("syntax", data["syntax"], config, vocabulary), strict=True
+        data["syntax"], make_examples("syntax", rows["syntax"], vocabulary), strict=True
     ):
         derivation = task.derive(sentence.tree)
         assert [tuple(row) for row in example.splits] == list(derivation.splits)
@@ -99,7 +108,7 @@ def test_examples_hold_the_decisions_of_their_trees():
         assert [vocabulary.tags[n] for n in example.tags] == sentence.tree.tags()
     for sentence, example in zip(
         data["discourse"],
-        make_examples("discourse", data["discourse"], config, vocabulary),
+        make_examples("discourse", rows["discourse"], vocabulary),
         strict=True,
     ):
         derivation = DISCOURSE.derive(sentence.tree)
@@ -192,15 +201,12 @@ def test_rare_labels_are_not_learnt():
         for sentence in sentences["syntax"]
         for label in config.task("syntax").derive(sentence.tree).labels
     )
-    kept = make_vocabulary(sentences, config, min_count=1, label_min_count=5).labels["syntax"]
+    rows = derive_sentences("syntax", sentences["syntax"], config)
+    vocabulary = make_vocabulary({"syntax": rows}, config, min_count=1, label_min_count=5)
+    kept = vocabulary.labels["syntax"]
     assert set(kept) == {label for label, count in counts.items() if count >= 5}
     assert len(kept) < len(counts)
-    examples = make_examples(
-        "syntax",
-        sentences["syntax"],
-        config,
-        make_vocabulary(sentences, config, min_count=1, label_min_count=5),
-    )
+    examples = make_examples("syntax", rows, vocabulary)
     assert sum((example.labels < 0).sum() for example in examples) == sum(
         count for count in counts.values() if count < 5
     )
@@ -232,3 +238,28 @@ def test_plain_forms_are_read_alike():
     assert torch.equal(one.words, two.words)
     given = Featuriser(NetworkConfig(**SMALL), vocabulary)([["-LRB-", "rain", "-RRB-", "``"]])
     assert not torch.equal(one.words, given.words)
+
+
+def test_every_gold_tree_is_derived_once(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    derived = Counter[int]()
+
+    def counting(name: str, *binarisation: str) -> Task[Any]:
+        task = get_task(name, *binarisation)
+
+        def derive(tree: Any) -> Any:
+            derived[id(tree)] += 1
+            return task.derive(tree)
+
+        return replace(task, derive=derive)
+
+    monkeypatch.setattr("cleft.nn.config.get_task", counting)
+    recipe = read_recipe("recipes/tiny-joint.toml")
+    kept = {task: invented(task) for task in recipe.data}
+    monkeypatch.setattr("cleft.nn.train.setup.read_sentences", lambda task, *_: kept[task])
+    materials = prepare(recipe)
+    assert set(derived.values()) == {1}
+    assert derived.keys() == {id(row.tree) for rows in kept.values() for row in rows}
+    assert {task: len(rows) for task, rows in materials.train.items()} == {
+        task: len(rows) for task, rows in kept.items()
+    }

@@ -3,7 +3,7 @@
 import pytest
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.train.data import Sentence, make_vocabulary
+from cleft.nn.train.data import Sentence, derive_sentences, make_vocabulary
 from cleft.nn.train.recipe import Recipe, read_recipe
 from cleft.tree import Tree
 from tests.nn.conftest import ROOT
@@ -48,7 +48,8 @@ def test_a_recipe_for_a_language_has_three_files_of_one_set(path) -> None:
 
 def test_a_network_of_plain_forms_has_numbers_for_plain_forms() -> None:
     tree = Tree.from_brackets("(NP (-LRB- -LRB-) (N l’) (N “))")
-    data = {"syntax": [Sentence(words=tuple(tree.words()), tree=tree)]}
+    sentence = Sentence(words=tuple(tree.words()), tree=tree)
+    data = {"syntax": derive_sentences("syntax", [sentence], NetworkConfig())}
     plain = make_vocabulary(data, NetworkConfig(forms="plain"), min_count=1)
     given = make_vocabulary(data, NetworkConfig(), min_count=1)
     assert set(plain.words[4:]) == {"(", "l'", '"'}

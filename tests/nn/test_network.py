@@ -5,8 +5,8 @@ import torch
 
 from cleft.nn.checkpoint import build_network
 from cleft.nn.config import NetworkConfig
-from cleft.nn.train.batches import collate
-from cleft.nn.train.data import Sentence, make_examples
+from cleft.nn.train.batches import Example, collate
+from cleft.nn.train.data import Sentence, derive_sentences, make_examples
 from cleft.nn.train.objective import Objective
 from cleft.nn.train.recipe import read_recipe
 from cleft.nn.vocab import Vocabulary
@@ -56,6 +56,11 @@ def test_before_training_all_boundaries_and_labels_are_equally_likely(both):
     assert float(losses["label"][0]) / losses["label"][1] == pytest.approx(float(labels), rel=1e-5)
 
 
+def examples_of(sentences: list[Sentence], bench: Bench) -> list[Example]:
+    rows = derive_sentences("syntax", sentences, bench.config)
+    return make_examples("syntax", rows, bench.vocabulary)
+
+
 def one_word(word: str) -> Sentence:
     return Sentence(words=(word,), tree=Tree.from_brackets(f"(NP (NN {word}))"))
 
@@ -63,7 +68,7 @@ def one_word(word: str) -> Sentence:
 def test_a_batch_of_one_word_sentences_trains_and_parses(both):
     both.network.train()
     rows = [one_word("Rain"), one_word("zyzzyva")]
-    examples = make_examples("syntax", rows, both.config, both.vocabulary)
+    examples = examples_of(rows, both)
     losses = Objective(both.network).losses(collate(examples, both.featurise))
     assert losses["split"][1] == 0
     assert float(losses["split"][0].detach()) == 0.0
@@ -78,7 +83,7 @@ def test_sentences_of_any_length_train_and_parse(length, both):
     words = tuple(f"w{n % 7}" if n % 3 else "the" for n in range(length))
     leaves = [Tree("NN", word=word) for word in words]
     sentence = Sentence(words=words, tree=Tree("NP", leaves))
-    example = make_examples("syntax", [sentence], both.config, both.vocabulary)
+    example = examples_of([sentence], both)
     losses = Objective(both.network.train()).losses(collate(example, both.featurise))
     loss = sum(value / max(1, count) for value, count in losses.values())
     loss.backward()
@@ -93,9 +98,7 @@ def test_sentences_of_any_length_train_and_parse(length, both):
 
 def test_labels_and_tags_that_training_never_saw_do_not_count(both):
     tree = Tree.from_brackets("(S (WEIRD (ODD foo) (NN rain)) (. .))")
-    example = make_examples(
-        "syntax", [Sentence(words=("foo", "rain", "."), tree=tree)], both.config, both.vocabulary
-    )
+    example = examples_of([Sentence(words=("foo", "rain", "."), tree=tree)], both)
     batch = collate(example, both.featurise)
     assert batch.counts["label"] == 4
     assert batch.counts["tag"] == 2

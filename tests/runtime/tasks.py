@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
+from cleft.engines import Workers
 from cleft.errors import InputError, WorkerError
-from cleft.runtime.workers import Workers
 
 
 def doubling(add: int) -> Callable[[object], int]:

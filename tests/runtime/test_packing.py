@@ -56,11 +56,11 @@ def test_what_is_encoded_in_portions_is_answered_the_same(monkeypatch, kind):
     batch = sentences(9, 8, 8, 4, 3, 1)
     whole = scorer.encode(batch)
     monkeypatch.setattr("cleft.runtime.scorer.TOKENS", 20)
-    packed = scorer.encode_all(batch)
-    assert list(packed.lengths) == list(whole.lengths)
-    np.testing.assert_allclose(scorer.tags(packed), scorer.tags(whole), atol=1e-5)
+    parts = scorer.encode(batch)
+    assert list(parts.lengths) == list(whole.lengths)
+    np.testing.assert_allclose(scorer.tags(parts), scorer.tags(whole), atol=1e-5)
     for task in (scorer.manifest.task("syntax"), DISCOURSE):
-        one, two = (search(scorer, batch, task, encoded=each) for each in (whole, packed))
+        one, two = (search(scorer, batch, task, encoded=each) for each in (whole, parts))
         for before, after in zip(one, two, strict=True):
             assert after[0].tree == before[0].tree
             assert after[0].log_prob == pytest.approx(before[0].log_prob, abs=1e-4)

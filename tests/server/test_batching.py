@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from cleft.given import Given, given_tokens
 from cleft.search import SearchOptions
-from cleft.sentence import Sentence
+from cleft.sentence import Sentence, SentenceInput
 from cleft.server import batching as module
 from cleft.server.batching import Batcher, BatchKey, ServedModel, load_models
 from cleft.server.responses import RequestError
+from cleft.text import Reading
 from tests.runtime.models import WORDS, model
 
 
@@ -22,13 +22,13 @@ class Slow:
         self.begun = threading.Event()
         self.calls: list[list[str]] = []
 
-    def __call__(self, given: Sequence[Given], key: BatchKey) -> list[Sentence]:
-        self.calls.append([each.result.text for each in given])
+    def __call__(self, given: Sequence[SentenceInput], key: BatchKey) -> list[Sentence]:
+        self.calls.append([each.text for each in given])
         self.begun.set()
         assert self.leave.wait(30)
-        if any("boom" in each.result.text for each in given):
+        if any("boom" in each.text for each in given):
             raise ValueError("boom")
-        return [each.result for each in given]
+        return [each.result() for each in given]
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def slow() -> Slow:
     return Slow()
 
 
-def given(*texts: str) -> list[Given]:
-    return given_tokens([text.split() for text in texts])
+def given(*texts: str) -> list[SentenceInput]:
+    return list(Reading().sentences(text.split() for text in texts))
 
 
 def started(slow: Slow, capacity: int = 10) -> Batcher:
@@ -167,7 +167,7 @@ def test_threads_get_what_the_library_gives_them() -> None:
     answers: list[list[Sentence]] = [[] for _ in asked]
 
     def ask(served: ServedModel, number: int) -> None:
-        future = served.batcher.submit(given_tokens(asked[number]), BatchKey())
+        future = served.batcher.submit(list(Reading().sentences(asked[number])), BatchKey())
         answers[number] = future.result(60)
 
     threads = [threading.Thread(target=ask, args=(served, number)) for number in range(40)]

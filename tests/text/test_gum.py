@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import cleft
-from cleft.text import read_plain, sources_of_text, split_sentences, tokenize
+from cleft.text import read_plain, sentences_of_text, split_sentences, tokenize
 from tests.runtime.models import model
 
 
@@ -37,7 +37,7 @@ def test_offsets_round_trip_on_every_document(shared, split):
     for text, _, _ in documents(shared, split):
         spans = split_sentences(text)
         last = 0
-        for span, source in zip(spans, sources_of_text(text), strict=True):
+        for span, source in zip(spans, sentences_of_text(text), strict=True):
             assert span.of(text) == source.text == source.text.strip()
             assert (source.start, source.start + len(source.text)) == (span.start, span.end)
             assert source.paragraph == span.paragraph
@@ -56,7 +56,7 @@ def test_a_file_that_is_read_line_by_line_gives_what_its_text_gives(shared, spli
     path = tmp_path / "document.txt"
     for text, _, _ in itertools.islice(documents(shared, split), 0, None, 5):
         path.write_text(text, encoding="utf-8", newline="")
-        assert list(read_plain(path)) == list(sources_of_text(text))
+        assert list(read_plain(path)) == list(sentences_of_text(text))
 
 
 @pytest.mark.shared

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import FormatError, InputError, UsageError
+from cleft.sentence import SentenceInput
 from cleft.text import (
-    Source,
     align,
     read_jsonl_tokens,
     read_lines,
     read_plain,
     read_tokens,
-    sources_of_text,
+    sentences_of_text,
     split_sentences,
     tokenize,
 )
@@ -28,13 +28,13 @@ def written(tmp_path, text: str):
     return path
 
 
-def assert_exact(source: Source) -> None:
+def assert_exact(source: SentenceInput) -> None:
     assert all(source.text[one.start : one.end] == one.text for one in source.tokens)
 
 
 @given(TEXT)
 def test_sources_of_a_text_are_its_sentences(text):
-    sources = list(sources_of_text(text))
+    sources = list(sentences_of_text(text))
     spans = [(one.start, one.start + len(one.text), one.paragraph) for one in sources]
     assert spans == split_sentences(text)
     for source in sources:
@@ -66,7 +66,7 @@ def test_the_language_and_the_hyphens_reach_the_rules(tmp_path):
 @pytest.mark.parametrize("language", ["zh", "ja", "th", "zh-Hant"])
 def test_a_language_without_spaces_asks_for_tokens(language):
     with pytest.raises(UsageError, match="give tokens"):
-        list(sources_of_text("他来了。", language))
+        list(sentences_of_text("他来了。", language))
     with pytest.raises(UsageError, match="give tokens"):
         tokenize("他", language=language)
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleft.cli.inputs import source_of_words
 from cleft.errors import TreeFormatError, UsageError
 from cleft.files import STREAM
-from cleft.metrics.counts import percentage
+from cleft.metrics import percentage
 from cleft.metrics.evaluate import Trees, read_trees
 from cleft.models import builtin_models
 from cleft.parser import load
@@ -20,10 +19,7 @@ from cleft.tree import Tree, fold
 if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree
     from cleft.formats.jsonl import Record
-    from cleft.sentence import Sentence
-    from cleft.text import Source
-
-__all__ = ["Model", "places_of", "read_sides", "with_tags"]
+    from cleft.sentence import Sentence, SentenceInput
 
 OPTIONS = ("beam", "jobs", "edus")
 """Options that need a model."""
@@ -121,7 +117,7 @@ class Model:
 
     def predict(self, task: str, gold: Sequence[Record]) -> Sequence[Tree | DiscourseTree | None]:
         """A tree of each gold sentence, in order; failures are reported."""
-        sources = [self._source(record) for record in gold]
+        sources = [self._input(record) for record in gold]
         results = self._parser.stream(sources, task=task, beam=self.beam, jobs=self.jobs)
         trees: list[Tree | DiscourseTree | None] = []
         for number, (record, result) in enumerate(zip(gold, results, strict=True), start=1):
@@ -153,12 +149,14 @@ class Model:
             share = percentage(self.right_tags, self.tags)
             yield f"right of its own tags: {share:.2f} % (its trees have the gold ones)"
 
-    def _source(self, record: Record) -> Source:
-        if not self.gold_edus or record.discourse is None:
-            return source_of_words(record.tokens)
-        return source_of_words(
-            record.tokens, edus=[edu.span.right for edu in record.discourse.edus]
-        )
+    def _input(self, record: Record) -> SentenceInput:
+        from cleft.sentence import SentenceInput
+        from cleft.span import Constraints
+
+        bound = None
+        if self.gold_edus and record.discourse is not None:
+            bound = Constraints(edus=tuple(edu.span.right for edu in record.discourse.edus))
+        return SentenceInput.of_words(record.tokens, constraints=bound)
 
     def _report_failure(self, number: int, result: Sentence) -> None:
         """Report a sentence without a tree by its number in the gold file, not in the stream."""

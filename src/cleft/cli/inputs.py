@@ -9,10 +9,9 @@ from __future__ import annotations
 import argparse
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,10 @@ from cleft import files
 from cleft.errors import CleftError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from cleft.text import Hyphens, Source
+    from cleft.sentence import SentenceInput
+    from cleft.text import Hyphens
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs", "source_of_words"]
+__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
 
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 RAW = ("text", "lines")
@@ -306,28 +306,30 @@ class Sentences:
         """The input that is being read."""
         return len(self._starts) - 1
 
-    def __iter__(self) -> Iterator[Source]:
+    def __iter__(self) -> Iterator[SentenceInput]:
+        from cleft.sentence import SentenceInput
+
         count = 0
         for each in self.inputs:
             self._starts.append(count)
             try:
-                for source in self._read(each):
+                for sentence in self._read(each):
                     count += 1
-                    yield self._noted(source, each)
+                    yield self._noted(sentence, each)
             except CleftError as error:
                 self.error = error
                 return
             if count == self._starts[-1]:  # an empty input has a result too
                 count += 1
-                yield self._noted(source_of_words([], line=1), each)
+                yield self._noted(SentenceInput(text="", line=1), each)
 
-    def _noted(self, source: Source, each: Input) -> Source:
+    def _noted(self, sentence: SentenceInput, each: Input) -> SentenceInput:
         """The sentence with the name of its file, where there are several."""
         if len(self.inputs) == 1:
-            return source
-        return replace(source, fields={"file": each.name, **source.fields})
+            return sentence
+        return replace(sentence, fields={"file": each.name, **sentence.fields})
 
-    def _read(self, each: Input) -> Iterator[Source]:
+    def _read(self, each: Input) -> Iterator[SentenceInput]:
         from cleft.text import read_conllu, read_jsonl_tokens, read_lines, read_plain, read_tokens
 
         if self.edus:
@@ -344,7 +346,8 @@ class Sentences:
         assert each.path is not None
         return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
 
-    def _read_edus(self, each: Input) -> Iterator[Source]:
+    def _read_edus(self, each: Input) -> Iterator[SentenceInput]:
+        from cleft.span import Constraints
         from cleft.text import read_jsonl_tokens
         from cleft.text.readers import edus_of_fields, edus_of_lines
 
@@ -356,18 +359,20 @@ class Sentences:
             )
         if each.kind == "jsonl":
             assert each.path is not None
-            for source in read_jsonl_tokens(each.path):
-                yield replace(source, edus=edus_of_fields(source, each.name))
+            for sentence in read_jsonl_tokens(each.path):
+                edus = edus_of_fields(sentence, each.name)
+                yield replace(sentence, constraints=Constraints(edus=edus))
             return
         lines = _prose(each) if each.guessed else files.lines(each.source)
         tokenised = each.kind == "tokens"
         yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
 
 
-def _words_of_trees(each: Input, name: str, *, keep_tags: bool) -> Iterator[Source]:
+def _words_of_trees(each: Input, name: str, *, keep_tags: bool) -> Iterator[SentenceInput]:
     """The words of the trees of an input; a tree without a word keeps its place."""
     from cleft.formats.cleaning import clean_tree, cleaning
     from cleft.formats.registry import FORMATS
+    from cleft.sentence import SentenceInput
 
     clean = cleaning(name)
     for number, record in enumerate(FORMATS["brackets"].records(each.source), start=1):
@@ -376,33 +381,4 @@ def _words_of_trees(each: Input, name: str, *, keep_tags: bool) -> Iterator[Sour
             tree = clean_tree(tree, clean)
         words = [] if tree is None else tree.words()
         tags = None if tree is None or not keep_tags else tree.tags()
-        yield source_of_words(words, tags, number=number)
-
-
-def source_of_words(
-    words: Sequence[str],
-    tags: Sequence[str] | None = None,
-    *,
-    edus: Sequence[int] | None = None,
-    number: int | None = None,
-    line: int | None = None,
-) -> Source:
-    """A sentence of words, one space between them.
-
-    >>> source_of_words(["It", "rained"]).tokens[1]
-    Token(text='rained', start=3, end=9)
-    """
-    from cleft.text import Source, Token
-
-    starts = accumulate((len(word) + 1 for word in words), initial=0)
-    return Source(
-        text=" ".join(words),
-        tokens=tuple(
-            Token(word, start, start + len(word))
-            for word, start in zip(words, starts, strict=False)
-        ),
-        tags=None if tags is None else tuple(tags),
-        edus=None if edus is None else tuple(edus),
-        number=number,
-        line=line,
-    )
+        yield SentenceInput.of_words(words, tags=tags, number=number)

@@ -28,8 +28,8 @@ from spacy.tokens import Doc, Span, Token
 from cleft.errors import CleftError, FormatError, UsageError
 from cleft.formats.jsonl import Record, format_record
 from cleft.integrations.spacy_spans import SpanGetters, keep, sentences_of, words_of
-from cleft.parser import Parser, Sentence, load
-from cleft.text import Source
+from cleft.parser import Parser, load
+from cleft.sentence import Sentence, SentenceInput
 from cleft.text import Token as Place
 
 __all__ = ["Cleft", "make_cleft"]
@@ -87,7 +87,7 @@ class Cleft(Pipe):
         """Parse the sentences of one Doc."""
         error_handler = self.get_error_handler()
         try:
-            self._annotate([doc], self._sources(doc))
+            self._annotate([doc], self._inputs(doc))
         except CleftError as error:
             error_handler(self.name, self, [doc], error)
         return doc
@@ -96,20 +96,20 @@ class Cleft(Pipe):
         """Parse Docs as they come, in order: many sentences at once, but few Docs in hand."""
         error_handler = self.get_error_handler()
         docs: list[Doc] = []
-        sources: list[Source] = []
+        inputs: list[SentenceInput] = []
         for doc in stream:
             try:
-                sources += self._sources(doc)
+                inputs += self._inputs(doc)
             except CleftError as error:
                 error_handler(self.name, self, [doc], error)
                 continue
             docs.append(doc)
-            if len(docs) >= batch_size or len(sources) >= self.settings["batch_size"]:
-                yield from self._annotate(docs, sources)
-                docs, sources = [], []
-        yield from self._annotate(docs, sources)
+            if len(docs) >= batch_size or len(inputs) >= self.settings["batch_size"]:
+                yield from self._annotate(docs, inputs)
+                docs, inputs = [], []
+        yield from self._annotate(docs, inputs)
 
-    def _sources(self, doc: Doc) -> list[Source]:
+    def _inputs(self, doc: Doc) -> list[SentenceInput]:
         """The sentences of a Doc, with the tags they have."""
         if not doc.has_annotation("SENT_START"):
             raise UsageError(
@@ -118,11 +118,11 @@ class Cleft(Pipe):
                 hint="add 'sentencizer', 'senter' or 'parser' to the pipeline before it",
             )
         tagged = doc.has_annotation("TAG", require_complete=True)
-        return [_source(sentence, tagged=tagged) for sentence in doc.sents]
+        return [_input(sentence, tagged=tagged) for sentence in doc.sents]
 
-    def _annotate(self, docs: list[Doc], sources: list[Source]) -> list[Doc]:
+    def _annotate(self, docs: list[Doc], inputs: list[SentenceInput]) -> list[Doc]:
         settings = self.settings
-        results = self.parser.stream(sources, task=settings["task"], beam=settings["beam"])
+        results = self.parser.stream(inputs, task=settings["task"], beam=settings["beam"])
         for doc in docs:
             keep(doc, [(sentence, _record(sentence, next(results))) for sentence in doc.sents])
         return docs
@@ -166,11 +166,11 @@ def _no_settings(found: str) -> FormatError:
     )
 
 
-def _source(sentence: Span, *, tagged: bool) -> Source:
+def _input(sentence: Span, *, tagged: bool) -> SentenceInput:
     """A sentence whose offsets count from its own beginning: it may go to another Doc."""
     words = words_of(sentence)
     start = sentence.start_char
-    return Source(
+    return SentenceInput(
         text=sentence.text,
         tokens=tuple(
             Place(token.text, token.idx - start, token.idx - start + len(token)) for token in words

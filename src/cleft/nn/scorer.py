@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from cleft.nn.features import Featuriser
 from cleft.nn.heads import Memory
 from cleft.nn.network import Network
 from cleft.nn.vocab import Vocabulary
+from cleft.runtime import Manifest
 from cleft.search.scorer import Encoded, Floats, Ints, State
 
 __all__ = ["TorchEncoded", "TorchScorer", "TorchState"]
@@ -42,7 +44,7 @@ class TorchState:
 
 
 class TorchScorer:
-    """A network as a `cleft.search.scorer.Scorer`.
+    """A network as a `cleft.search.scorer.Scorer`, which `Parser` takes too.
 
     It puts the network into evaluation mode for each call and leaves it in
     the mode it was in.
@@ -57,6 +59,23 @@ class TorchScorer:
     def device(self) -> torch.device:
         """Where the network is."""
         return next(self.network.parameters()).device
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """What the model is, as far as its network knows."""
+        config, vocabulary = self.network.config, self.vocabulary
+        return Manifest(
+            tasks=config.tasks,
+            labels={task: vocabulary.labels[task] for task in config.tasks},
+            tags=vocabulary.tags if config.tags else (),
+            branching=config.branching,
+            dummy=config.dummy,
+            decoder_layers=config.decoder_layers,
+            history=config.history,
+            pointer_range=config.pointer_range,
+            forms=config.forms,
+            has_bilstm=config.has_bilstm,
+        )
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> TorchEncoded:
         """Encode a batch of tokenised, non-empty sentences."""

@@ -6,7 +6,7 @@ Importing this package loads NumPy; ONNX Runtime is loaded with the first model.
 """
 
 from cleft.runtime.directory import ModelDirectory, write_checksums
-from cleft.runtime.manifest import FORMAT, Manifest, PieceRules, SelfTest
+from cleft.runtime.manifest import FORMAT, Manifest, ModelScorer, PieceRules, SelfTest
 from cleft.runtime.scorer import OnnxScorer
 from cleft.runtime.selftest import check
 
@@ -14,6 +14,7 @@ __all__ = [
     "FORMAT",
     "Manifest",
     "ModelDirectory",
+    "ModelScorer",
     "OnnxScorer",
     "PieceRules",
     "SelfTest",

@@ -9,14 +9,15 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from cleft.errors import ModelError
 from cleft.runtime.wordpiece import WordPiece
+from cleft.search.scorer import Scorer
 from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
 
-__all__ = ["FORMAT", "Manifest", "PieceRules", "SelfTest"]
+__all__ = ["FORMAT", "Manifest", "ModelScorer", "PieceRules", "SelfTest"]
 
 FORMAT = 1
 """The version of the model format that this version of cleft writes and reads."""
@@ -246,6 +247,16 @@ class Manifest:
             self_test=tuple(SelfTest.from_table(test, tasks) for test in tests),
             about={key: value for key, value in table.items() if key not in known},
         )
+
+
+@runtime_checkable
+class ModelScorer(Scorer, Protocol):
+    """A scorer that says what its model is: all that a `Parser` needs."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the model is."""
+        ...
 
 
 DEEPEST = 20

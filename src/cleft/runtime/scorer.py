@@ -47,10 +47,9 @@ class OnnxEncoded:
     """A batch of encoded sentences."""
 
     lengths: Sequence[int]
-    boundaries: Floats  # (sentences · (n + 1), size), or (all boundaries, size) if packed
+    boundaries: Floats  # (boundaries of all sentences, size)
     summary: Floats  # (sentences, size)
     real: Array  # (sentences, n + 1), true at the boundaries of a sentence
-    packed: bool = False
     memories: dict[str, Memory] = field(default_factory=dict)
 
 
@@ -94,7 +93,22 @@ class OnnxScorer:
 
     @fitting
     def encode(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
-        """Encode a batch of tokenised, non-empty sentences."""
+        """Encode a batch of tokenised, non-empty sentences, best sorted by length.
+
+        An encoder is fastest on few sentences, a decoder's step on many: so
+        a portion is encoded at a time.
+        """
+        lengths = [len(sentence) for sentence in sentences]
+        parts = [self._encode(sentences[part]) for part in portions(lengths, TOKENS)]
+        return OnnxEncoded(
+            lengths=lengths,
+            boundaries=_joined([boundaries for boundaries, _ in parts]),
+            summary=_joined([summary for _, summary in parts]),
+            real=real_boundaries(lengths),
+        )
+
+    def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Floats]:
+        """The boundaries of all sentences without padding, and a summary of each sentence."""
         lengths = np.array([len(sentence) for sentence in sentences])
         positions = np.arange(int(lengths.max()) + 2)
         units = positions < lengths[:, None] + 2  # (sentences, n + 2)
@@ -107,28 +121,8 @@ class OnnxScorer:
         if self._pieces is not None:
             inputs["context"] = self._context(sentences, units)
         found = self.sessions.run("encoder", inputs)
-        return OnnxEncoded(
-            lengths=lengths.tolist(),
-            boundaries=found["boundaries"],
-            summary=found["summary"],
-            real=positions[:-1] <= lengths[:, None],
-        )
-
-    @fitting
-    def encode_all(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
-        """Encode many sentences, best sorted by length, a portion at a time; the result is packed.
-
-        An encoder is fastest on few, a decoder's step on many.
-        """
-        lengths = [len(sentence) for sentence in sentences]
-        parts = [self.encode(sentences[part]) for part in portions(lengths, TOKENS)]
-        return OnnxEncoded(
-            lengths=lengths,
-            boundaries=_joined([pack(part.boundaries, part.real) for part in parts]),
-            summary=_joined([part.summary for part in parts]),
-            real=real_boundaries(lengths),
-            packed=True,
-        )
+        real = positions[:-1] <= lengths[:, None]
+        return pack(found["boundaries"], real), found["summary"]
 
     def _context(self, sentences: Sequence[Sequence[str]], units: Array) -> Floats:
         """What the transformer says of every word, (positions, sentences, size)."""
@@ -186,8 +180,7 @@ class OnnxScorer:
 
     def _grid_memory(self, encoded: OnnxEncoded, task: str) -> Memory:
         """The memory of a head that counts EDUs along a sentence: it must know where one ends."""
-        rows = encoded.boundaries
-        grid = spread(rows, encoded.real) if encoded.packed else rows
+        grid = spread(encoded.boundaries, encoded.real)
         count, width = encoded.real.shape
         inputs = {"boundaries": grid, "summary": encoded.summary, "real": encoded.real}
         found = self._run_memory(task, inputs, np.repeat(np.arange(count), width))
@@ -196,7 +189,6 @@ class OnnxScorer:
     def _packed_memory(self, encoded: OnnxEncoded, task: str) -> Memory:
         """The memory of a head to which a boundary is a boundary: all together are one sentence."""
         rows = encoded.boundaries
-        rows = rows if encoded.packed else pack(rows, encoded.real)
         real = np.ones((1, len(rows)), bool)
         inputs = {"boundaries": rows, "summary": encoded.summary, "real": real}
         lengths = encoded.lengths
@@ -329,7 +321,6 @@ class OnnxScorer:
             return None
         assert isinstance(encoded, OnnxEncoded)
         rows = encoded.boundaries
-        rows = rows if encoded.packed else pack(rows, encoded.real)
         tokens = np.ones(len(rows), bool)
         tokens[firsts(encoded.lengths) + encoded.lengths] = False  # after the last token
         inputs = {"boundaries": rows, "tokens": np.flatnonzero(tokens)}

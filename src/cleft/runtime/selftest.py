@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from cleft.errors import CleftError, ModelError
-from cleft.runtime.manifest import SelfTest, SplitRow
-from cleft.runtime.scorer import OnnxScorer
+from cleft.runtime.manifest import ModelScorer, SelfTest, SplitRow
 from cleft.search import Parse, search
 from cleft.tasks import get_task
 
@@ -16,7 +15,7 @@ TOLERANCE = 1e-2
 """How far a log-probability may be from the one recorded: machines add up in different orders."""
 
 
-def check(scorer: OnnxScorer) -> int:
+def check(scorer: ModelScorer) -> int:
     """Parse the model's test sentences; their number, or a ModelError at the first difference."""
     tests = scorer.manifest.self_test
     for number, expected in enumerate(tests, 1):
@@ -40,7 +39,7 @@ def check(scorer: OnnxScorer) -> int:
     return len(tests)
 
 
-def self_test(scorer: OnnxScorer, tokens: tuple[str, ...]) -> SelfTest:
+def self_test(scorer: ModelScorer, tokens: tuple[str, ...]) -> SelfTest:
     """What the model makes of a sentence, greedily."""
     encoded = scorer.encode([tokens])
     parses: dict[str, Parse] = {}

@@ -9,11 +9,12 @@ is a bound: what has fallen below it can never win.
 
 from cleft.search.assemble import NO_TAG
 from cleft.search.beam import Beam, History, advance
-from cleft.search.constraints import Constraints, Masks
+from cleft.search.constraints import Masks
 from cleft.search.decode import Decoder, Statistics
 from cleft.search.options import SearchOptions
 from cleft.search.pipeline import search
 from cleft.search.results import Parse, Step
+from cleft.span import Constraints
 
 __all__ = [
     "NO_TAG",

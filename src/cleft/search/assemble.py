@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.discourse import Edu
-from cleft.search.constraints import Constraints
 from cleft.search.decode import Candidate, Decoder
 from cleft.search.labels import Labels, choose_labels, runners_up
 from cleft.search.options import SearchOptions
 from cleft.search.results import Parse, Record, Step, TagNotes
 from cleft.search.scorer import Floats, Ints
 from cleft.search.trees import Plan, build_tree, spans_of
-from cleft.span import Span, Split
+from cleft.span import Constraints, Span, Split
 from cleft.tasks import Task
 
 __all__ = ["NO_TAG", "Batch", "Leaf", "assemble"]

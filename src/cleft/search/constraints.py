@@ -8,131 +8,20 @@ hypothesis never runs dry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from cleft.errors import ConstraintError, whole
 from cleft.search.scorer import Floats, Ints
-from cleft.span import Span
+from cleft.span import Constraints
 
-__all__ = ["LOWEST", "Constraints", "Masks"]
+__all__ = ["LOWEST", "Masks"]
 
 LOWEST = -1e6
 """What a legal split or label scores at least: a zero probability must not make it illegal."""
 
-EDUS = "give the boundary at which each EDU ends, as in edus=(5, 8, 11)"
-SPANS = "give pairs of boundaries, as in spans=(Span(0, 3), Span(4, 6))"
-
 FAR = np.iinfo(np.intp).max
 """Beyond every boundary."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constraints:
-    """What the tree of one sentence must obey.
-
-    `edus` are the boundaries at which its EDUs end, the last of them the end
-    of the sentence (discourse only); `spans` must all be spans of the tree.
-
-    >>> Constraints(edus=(5, 8, 11)).edu_spans()
-    [Span(left=0, right=5), Span(left=5, right=8), Span(left=8, right=11)]
-    >>> Constraints(spans=(Span(0, 3), Span(2, 5))).check(6, stops=False, where="sentence 1")
-    Traceback (most recent call last):
-        ...
-    cleft.errors.ConstraintError: sentence 1: the required spans (0, 3) and (2, 5) cross; \
-drop one of them
-    """
-
-    edus: tuple[int, ...] | None = None
-    spans: tuple[Span, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.edus is not None:
-            object.__setattr__(self, "edus", tuple(_boundaries(self.edus, "edus", EDUS)))
-        object.__setattr__(self, "spans", tuple(_spans(self.spans)))
-
-    def edu_spans(self) -> list[Span]:
-        """The spans of the given EDUs."""
-        ends = self.edus or ()
-        return [Span(left, right) for left, right in zip((0, *ends), ends, strict=False)]
-
-    def required(self) -> frozenset[Span]:
-        """The required spans, each once."""
-        return frozenset(self.spans)
-
-    def check(self, length: int, *, stops: bool, where: str) -> None:
-        """Raise a ConstraintError unless some tree over so many tokens obeys."""
-        if self.edus is not None:
-            if not stops:
-                raise ConstraintError(
-                    "EDUs are given for a syntactic tree",
-                    where=where,
-                    hint="give them for discourse, or give required spans",
-                )
-            rising = all(span.width > 0 for span in self.edu_spans())
-            if not rising or self.edus[-1:] != (length,):
-                raise ConstraintError(
-                    f"EDU ends must rise from above 0 to {length}, the number of tokens; "
-                    f"found {list(self.edus)}",
-                    where=where,
-                    hint="give the boundary at which each EDU ends",
-                )
-        for left, right in self.required():
-            if not 0 <= left < right <= length:
-                raise ConstraintError(
-                    f"the required span ({left}, {right}) does not lie in (0, {length})",
-                    where=where,
-                    hint="give spans of one or more tokens, counted from boundary 0",
-                )
-        self._check_crossing(where)
-
-    def _check_crossing(self, where: str) -> None:
-        """Sweep from left to right: a span may not end beyond the one it begins in."""
-        edus = set(self.edu_spans())
-        # An EDU that is also required comes once, as an EDU: nothing may begin inside it.
-        spans = sorted(edus | self.required(), key=lambda span: (span.left, -span.right))
-        around: list[Span] = []
-        for span in spans:
-            while around and around[-1].right <= span.left:
-                around.pop()
-            if around and (around[-1] in edus or around[-1].crosses(span)):
-                one, two = tuple(around[-1]), tuple(span)
-                if around[-1] in edus:
-                    problem = f"the required span {two} divides the EDU {one}"
-                elif span in edus:
-                    problem = f"the required span {one} divides the EDU {two}"
-                else:
-                    problem = f"the required spans {one} and {two} cross"
-                raise ConstraintError(problem, where=where, hint="drop one of them")
-            around.append(span)
-
-
-def _boundaries(given: Any, name: str, hint: str) -> Iterator[int]:
-    """The boundaries that a caller gave, as ints; anything else is told."""
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ConstraintError(f"expected boundaries, found {given!r}", where=name, hint=hint)
-    for each in given:
-        boundary = whole(each)
-        if boundary is None:
-            raise ConstraintError(
-                f"expected a boundary, a whole number, found {each!r}", where=name, hint=hint
-            )
-        yield boundary
-
-
-def _spans(given: Any) -> Iterator[Span]:
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ConstraintError(f"expected spans, found {given!r}", where="spans", hint=SPANS)
-    for each in given:
-        pair = tuple(_boundaries(each, "spans", SPANS))
-        if len(pair) != 2:
-            raise ConstraintError(
-                f"expected two boundaries, found {each!r}", where="spans", hint=SPANS
-            )
-        yield Span(*pair)
 
 
 class Masks:
@@ -142,6 +31,7 @@ class Masks:
     span inside it covers are those that the fewest required spans cover: so a
     count for each boundary is all there is to keep.
 
+    >>> from cleft.span import Span
     >>> masks = Masks([5], stops=False, constraints={0: Constraints(spans=(Span(1, 4),))})
     >>> zero = np.zeros(1, np.intp)
     >>> masks.apply(np.full((1, 6), -1.0), zero, zero, zero + 5).tolist()

@@ -10,11 +10,12 @@ import numpy as np
 
 from cleft.errors import CleftError, InputError, ModelError, UsageError
 from cleft.search.assemble import Batch, Leaf, assemble
-from cleft.search.constraints import Constraints, Masks
+from cleft.search.constraints import Masks
 from cleft.search.decode import Candidate, Decoder, Marks, Statistics
 from cleft.search.options import SearchOptions
 from cleft.search.results import Parse
 from cleft.search.scorer import Encoded, Ints, Scorer
+from cleft.span import Constraints
 from cleft.tasks import Task
 
 __all__ = ["find", "search"]
@@ -70,7 +71,8 @@ def search(
         for row, parses in assemble(decoder, task, batch, candidates, options).items():
             results[batch.index[row]] = parses
         for index in batch.index.values():
-            results.setdefault(index, _lost(index))
+            if index not in results:
+                results[index] = _no_tree(index)
     return [results[index] for index in range(len(sentences))]
 
 
@@ -138,7 +140,7 @@ def _check_encoded(encoded: Encoded, sentences: Sequence[Sequence[str]]) -> None
         )
 
 
-def _lost(index: int) -> ModelError:
+def _no_tree(index: int) -> ModelError:
     return ModelError(
         "the model gave no usable probability to any tree",
         where=f"sentence {index + 1}",

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cleft.errors import UsageError
-from cleft.given import Given
+from cleft.models import model_path
 from cleft.parser import Parser, load
 from cleft.search import SearchOptions
-from cleft.sentence import Sentence
+from cleft.sentence import Sentence, SentenceInput
 from cleft.server.responses import Model, RequestError
 from cleft.text import LanguageWatch
 
@@ -41,7 +41,7 @@ class BatchKey(NamedTuple):
     options: SearchOptions = SearchOptions()
 
 
-Parse = Callable[[Sequence[Given], BatchKey], list[Sentence]]
+Parse = Callable[[Sequence[SentenceInput], BatchKey], list[Sentence]]
 
 
 @dataclass(slots=True, eq=False)
@@ -49,7 +49,7 @@ class PendingRequest:
     """A request in the queue: the sentences still to be parsed, and the results so far."""
 
     key: BatchKey
-    waiting: deque[tuple[int, Given]]
+    waiting: deque[tuple[int, SentenceInput]]
     count: int
     results: dict[int, Sentence] = field(default_factory=dict)
     done: Future[list[Sentence]] = field(default_factory=Future)
@@ -76,7 +76,7 @@ class PendingSentence(NamedTuple):
 
     request: PendingRequest
     number: int
-    given: Given
+    sentence: SentenceInput
 
 
 class Batcher:
@@ -91,7 +91,7 @@ class Batcher:
         self._thread = threading.Thread(target=self._run, name=f"cleft-{name}", daemon=True)
         self._thread.start()
 
-    def submit(self, sentences: Sequence[Given], key: BatchKey) -> Future[list[Sentence]]:
+    def submit(self, sentences: Sequence[SentenceInput], key: BatchKey) -> Future[list[Sentence]]:
         """Queue the sentences of a request; their results will be in order."""
         request = PendingRequest(key, deque(enumerate(sentences)), len(sentences))
         if not sentences:
@@ -159,7 +159,7 @@ class Batcher:
 
     def _call(self, batch: list[PendingSentence]) -> None:
         try:
-            found = self._parse([row.given for row in batch], batch[0].request.key)
+            found = self._parse([row.sentence for row in batch], batch[0].request.key)
         except Exception as error:
             if len(batch) == 1:
                 batch[0].request.fail(error)
@@ -173,14 +173,14 @@ class Batcher:
 
 def _share(request: PendingRequest, batch: list[PendingSentence]) -> bool:
     """Move a request's share into a batch; false if the batch is full."""
-    tokens = sum(len(row.given) for row in batch)
+    tokens = sum(len(row.sentence) for row in batch)
     for _ in range(min(SHARE, len(request.waiting))):
-        number, given = request.waiting[0]
-        tokens += len(given)
+        number, sentence = request.waiting[0]
+        tokens += len(sentence)
         if batch and (tokens > TOKENS or len(batch) >= SENTENCES):
             return False
         request.waiting.popleft()
-        batch.append(PendingSentence(request, number, given))
+        batch.append(PendingSentence(request, number, sentence))
     return True
 
 
@@ -192,8 +192,8 @@ class ServedModel:
         self.parser = parser
         self.batcher = Batcher(self._parse, capacity, name)
 
-    def _parse(self, given: Sequence[Given], key: BatchKey) -> list[Sentence]:
-        return self.parser.parse_given(given, task=key.task, options=key.options)
+    def _parse(self, inputs: Sequence[SentenceInput], key: BatchKey) -> list[Sentence]:
+        return self.parser.parse_inputs(inputs, task=key.task, options=key.options)
 
     def warnings(self, sentences: Iterable[Sentence]) -> list[str]:
         """The remark that sentences are not in the model's language; none if it names none."""
@@ -225,7 +225,7 @@ def load_models(
     parsers: dict[str, Parser] = {}
     for model in models:
         parser = load(model, threads=threads)
-        name = str(parser.manifest.about.get("name") or parser.directory.path.name)
+        name = str(parser.manifest.about.get("name") or model_path(model).name)
         if name in parsers:
             raise UsageError(
                 f"two models are called {name!r}",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from itertools import accumulate
 from typing import Any, TypeVar
 
 from msgspec import UNSET
 
 from cleft import __version__
 from cleft.errors import CleftError, UsageError
-from cleft.given import Given, Reading
-from cleft.sentence import Sentence
+from cleft.sentence import Sentence, SentenceInput
 from cleft.server.batching import BatchKey, ServedModel
 from cleft.server.evaluation import evaluate
 from cleft.server.requests import (
@@ -39,7 +36,7 @@ from cleft.server.responses import (
 )
 from cleft.server.settings import Settings
 from cleft.server.trees import drawing, parsed_sentence, segmented_sentence, text_formats
-from cleft.text import Source, Token
+from cleft.text import Reading
 
 __all__ = ["Counts", "Service", "response_size", "sentences_of"]
 
@@ -128,14 +125,14 @@ class Service:
             raise RequestError(422, error.problem, where=where, hint=error.hint) from error
         size = len(request.text or "") + sum(map(len, request.tokens or ()))
         language = model.parser.language
-        given = await self.run(size, sentences_of, request, self.settings, source, language)
+        inputs = await self.run(size, sentences_of, request, self.settings, source, language)
         counts["model"] = name
-        counts["sentences"] = counts.get("sentences", 0) + len(given)
-        counts["tokens"] = counts.get("tokens", 0) + sum(map(len, given))
+        counts["sentences"] = counts.get("sentences", 0) + len(inputs)
+        counts["tokens"] = counts.get("tokens", 0) + sum(map(len, inputs))
         key = BatchKey(request.task, request.search)
         while True:
             try:
-                future = model.batcher.submit(given, key)
+                future = model.batcher.submit(inputs, key)
                 break
             except RequestError as error:
                 if error.status != 429 or not waits:
@@ -195,14 +192,14 @@ def _segmented(model: ServedModel, sentences: Sequence[Sentence]) -> bytes:
 
 def sentences_of(
     request: ParseRequest, settings: Settings, where: str = BODY, language: str = "en"
-) -> list[Given]:
+) -> list[SentenceInput]:
     """The sentences of a request, in order; a text is split by the rules of a language."""
     if request.tokens is not UNSET:
-        given = list(_sentences_of_tokens(request.tokens))
+        inputs = list(_sentences_of_tokens(request.tokens))
     else:
         assert request.text is not UNSET
-        given = _sentences_of_text(request.text, where, language)
-    total = sum(map(len, given))
+        inputs = _sentences_of_text(request.text, where, language)
+    total = sum(map(len, inputs))
     if total > settings.max_tokens:
         raise RequestError(
             413,
@@ -211,7 +208,7 @@ def sentences_of(
             hint="send fewer at a time, or stream them as JSON Lines",
         )
     if request.trace:
-        numbers = request.n_best * sum(len(each) ** 2 for each in given)
+        numbers = request.n_best * sum(len(each) ** 2 for each in inputs)
         if numbers > settings.max_trace:
             raise RequestError(
                 413,
@@ -219,10 +216,10 @@ def sentences_of(
                 where=where,
                 hint="send shorter sentences, ask for fewer trees, or for no trace",
             )
-    return given
+    return inputs
 
 
-def _sentences_of_text(text: str, where: str, language: str) -> list[Given]:
+def _sentences_of_text(text: str, where: str, language: str) -> list[SentenceInput]:
     try:
         return list(Reading(language=language).text(text))
     except UsageError as error:  # a language without spaces
@@ -230,20 +227,10 @@ def _sentences_of_text(text: str, where: str, language: str) -> list[Given]:
         raise RequestError(422, error.problem, where=f"{where}.text", hint=hint) from error
 
 
-def _sentences_of_tokens(rows: Sequence[Sequence[str]]) -> Iterator[Given]:
+def _sentences_of_tokens(rows: Sequence[Sequence[str]]) -> Iterator[SentenceInput]:
     """Token lists as sentences of a text in which each stands on a line of its own."""
-    texts = [" ".join(row) for row in rows]
-    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
-    items: list[Any] = []
-    for row, text, start in zip(rows, texts, starts, strict=False):
-        ends = accumulate(len(token) + 1 for token in row)
-        tokens = tuple(
-            Token(token, end - 1 - len(token), end - 1)
-            for token, end in zip(row, ends, strict=True)
-        )
-        # A list that cannot be parsed stays a list: the reader gives it its error.
-        whole = bool(row) and all(row)
-        items.append(Source(text=text, tokens=tokens, start=start) if whole else row)
-    for given, text, start in zip(Reading().sentences(items), texts, starts, strict=False):
-        result = replace(given.result, text=text, start=start)
-        yield replace(given, result=result) if given.result.error is not None else given
+    inputs, start = [], 0
+    for row in rows:
+        inputs.append(SentenceInput.of_words(row, start=start))
+        start += len(inputs[-1].text) + 1
+    return Reading().sentences(inputs)

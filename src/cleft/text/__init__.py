@@ -1,15 +1,16 @@
 """Raw text to paragraphs, sentences and tokens, with character offsets both ways."""
 
+from cleft.span import Token
 from cleft.text.conllu import read_conllu
 from cleft.text.languages import Hyphens, has_spaces
 from cleft.text.readers import (
-    Source,
+    Reading,
     align,
     read_jsonl_tokens,
     read_lines,
     read_plain,
     read_tokens,
-    sources_of_text,
+    sentences_of_text,
 )
 from cleft.text.recognition import LanguageWatch, language_remark, other_language
 from cleft.text.sentences import (
@@ -18,13 +19,13 @@ from cleft.text.sentences import (
     split_paragraphs,
     split_sentences,
 )
-from cleft.text.tokens import Token, penn_forms, tokenize
+from cleft.text.tokens import penn_forms, tokenize
 
 __all__ = [
     "Hyphens",
     "LanguageWatch",
+    "Reading",
     "SentenceSpan",
-    "Source",
     "Token",
     "align",
     "has_spaces",
@@ -37,7 +38,7 @@ __all__ = [
     "read_lines",
     "read_plain",
     "read_tokens",
-    "sources_of_text",
+    "sentences_of_text",
     "split_paragraphs",
     "split_sentences",
     "tokenize",

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from cleft import files
 from cleft.errors import FormatError, InputError, Place
-from cleft.text.readers import Source, align
+from cleft.sentence import SentenceInput
+from cleft.text.readers import align
 
 __all__ = ["read_conllu"]
 
@@ -35,7 +36,7 @@ class _Row(NamedTuple):
     line: int
 
 
-def read_conllu(path: str | Path) -> Iterator[Source]:
+def read_conllu(path: str | Path) -> Iterator[SentenceInput]:
     """The sentences of a CoNLL-U file, one at a time.
 
     `tags` are the XPOS column, or UPOS where it is empty, or None where both
@@ -66,7 +67,7 @@ def _blocks(path: str | Path) -> Iterator[tuple[int, list[str]]]:
         yield number - len(block) + 1, block
 
 
-def _sentence(name: str, first: int, lines: list[str]) -> Source | None:
+def _sentence(name: str, first: int, lines: list[str]) -> SentenceInput | None:
     fields: dict[str, object] = {}
     rows = []
     for number, line in enumerate(lines, start=first):
@@ -88,7 +89,7 @@ def _sentence(name: str, first: int, lines: list[str]) -> Source | None:
     except FormatError as error:
         where = Place(name, first)
         raise FormatError(error.problem, where=where, hint="correct '# text'") from error
-    return Source(text=text, tokens=tokens, tags=_tags(units), line=first, fields=fields)
+    return SentenceInput(text=text, tokens=tokens, tags=_tags(units), line=first, fields=fields)
 
 
 def _row(line: str, where: Place) -> _Row | None:

@@ -1,28 +1,30 @@
 """Everything a parser can be given, read one sentence at a time.
 
 Raw text, one sentence a line, tokenised lines, JSON Lines with tokens, given
-elementary discourse units, CoNLL-U (in `conllu`): each reader yields `Source`
-values in the order of its input and holds no more than a sentence (raw text: a
-paragraph).
+elementary discourse units, CoNLL-U (in `conllu`): each reader yields
+`SentenceInput` values in the order of its input and holds no more than a sentence
+(raw text: a paragraph).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cleft import files
-from cleft.errors import FormatError, InputError, Place
+from cleft.errors import FormatError, InputError, Place, UsageError
 from cleft.formats.json_values import as_list, as_row, as_span, as_strings, load_json
-from cleft.text.languages import Hyphens, language_named
+from cleft.sentence import SentenceInput, checked_tokens
+from cleft.span import Constraints, Token
+from cleft.text.languages import Hyphens, has_spaces, language_named
 from cleft.text.sentences import paragraph_sentences, paragraphs_of_lines
-from cleft.text.tokens import Token, tokenize
+from cleft.text.tokens import tokenize
 
 __all__ = [
-    "Source",
+    "Reading",
     "align",
     "edus_of_fields",
     "edus_of_lines",
@@ -30,37 +32,9 @@ __all__ = [
     "read_lines",
     "read_plain",
     "read_tokens",
-    "sources_of_text",
+    "sentences_of_text",
     "split_words",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """One sentence as it came: its text and its tokens, which are slices of it.
-
-    `start` is where the text begins in the whole input, in characters, where
-    that means something; `line` the line it begins on, or `number` which of the
-    sentences of its input it is, from 1. `tags` are given parts
-    of speech, `edus` the boundaries at which given EDUs end, `fields` whatever
-    else came along. A blank line gives a source without tokens, so that every
-    input has its place among the results.
-    """
-
-    text: str
-    tokens: tuple[Token, ...] = ()
-    tags: tuple[str, ...] | None = None
-    edus: tuple[int, ...] | None = None
-    start: int = 0
-    line: int | None = None
-    number: int | None = None
-    paragraph: int | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The tokens without their places."""
-        return tuple(token.text for token in self.tokens)
 
 
 # ---------------------------------------------------------------- raw text
@@ -68,7 +42,7 @@ class Source:
 
 def read_plain(
     source: str | Path | Iterable[str], language: str = "en", hyphens: Hyphens | None = None
-) -> Iterator[Source]:
+) -> Iterator[SentenceInput]:
     """The sentences of a file of raw text, a paragraph in memory at a time.
 
     Lines may be given in place of the path of their file.
@@ -77,18 +51,18 @@ def read_plain(
     return _plain(lines, language, hyphens)
 
 
-def sources_of_text(
+def sentences_of_text(
     text: str, language: str = "en", hyphens: Hyphens | None = None
-) -> Iterator[Source]:
+) -> Iterator[SentenceInput]:
     """The sentences of a text.
 
-    >>> [source.words for source in sources_of_text("It rained. We slept.")]
+    >>> [sentence.words for sentence in sentences_of_text("It rained. We slept.")]
     [('It', 'rained', '.'), ('We', 'slept', '.')]
     """
     return _plain([text], language, hyphens)
 
 
-def _plain(lines: Iterable[str], language: str, hyphens: Hyphens | None) -> Iterator[Source]:
+def _plain(lines: Iterable[str], language: str, hyphens: Hyphens | None) -> Iterator[SentenceInput]:
     rules = language_named(language)
     count = 0
     for number, (offset, paragraph) in enumerate(paragraphs_of_lines(lines)):
@@ -97,19 +71,21 @@ def _plain(lines: Iterable[str], language: str, hyphens: Hyphens | None) -> Iter
             tokens = tuple(tokenize(text, language=language, hyphens=hyphens))
             count += 1
             start = offset + left
-            yield Source(text=text, tokens=tokens, start=start, number=count, paragraph=number)
+            yield SentenceInput(
+                text=text, tokens=tokens, start=start, number=count, paragraph=number
+            )
 
 
 def read_lines(
     source: str | Path | Iterable[str], language: str = "en", hyphens: Hyphens | None = None
-) -> Iterator[Source]:
-    """One sentence a line, as raw text; a blank line is a source without tokens.
+) -> Iterator[SentenceInput]:
+    """One sentence a line, as raw text; a blank line is a sentence without tokens.
 
     Lines may be given in place of the path of their file.
     """
     for number, start, line in _numbered(source):
         tokens = tokenize(line, language=language, hyphens=hyphens)
-        yield Source(text=line, tokens=tuple(tokens), start=start, line=number)
+        yield SentenceInput(text=line, tokens=tuple(tokens), start=start, line=number)
 
 
 # ---------------------------------------------------------------- given tokens
@@ -126,13 +102,13 @@ def split_words(text: str) -> tuple[Token, ...]:
     return tuple(Token(one.group(), *one.span()) for one in _WORD.finditer(text))
 
 
-def read_tokens(source: str | Path | Iterable[str]) -> Iterator[Source]:
+def read_tokens(source: str | Path | Iterable[str]) -> Iterator[SentenceInput]:
     """One tokenised sentence a line, its tokens apart by spaces or tabs.
 
     Lines may be given in place of the path of their file.
     """
     for number, start, line in _numbered(source):
-        yield Source(text=line, tokens=split_words(line), start=start, line=number)
+        yield SentenceInput(text=line, tokens=split_words(line), start=start, line=number)
 
 
 def _numbered(source: str | Path | Iterable[str]) -> Iterator[tuple[int, int, str]]:
@@ -144,7 +120,7 @@ def _numbered(source: str | Path | Iterable[str]) -> Iterator[tuple[int, int, st
         start += len(line)
 
 
-def read_jsonl_tokens(path: str | Path) -> Iterator[Source]:
+def read_jsonl_tokens(path: str | Path) -> Iterator[SentenceInput]:
     """JSON Lines: a list of strings, or an object with `tokens`.
 
     An object may have `text`, in which the tokens are looked up, or
@@ -164,7 +140,7 @@ def read_jsonl_tokens(path: str | Path) -> Iterator[Source]:
 _OURS = ("tokens", "text", "space_after", "tags")
 
 
-def _json_source(line: str, where: Place) -> Source:
+def _json_source(line: str, where: Place) -> SentenceInput:
     try:
         data = load_json(line)
     except (ValueError, RecursionError) as error:
@@ -186,7 +162,7 @@ def _json_source(line: str, where: Place) -> Source:
         raise FormatError(error.problem, where=where, hint=error.hint) from error
 
 
-def _given(data: dict[str, Any], where: Place) -> Source:
+def _given(data: dict[str, Any], where: Place) -> SentenceInput:
     words = as_strings(data["tokens"], "tokens")
     if "text" in data:
         (text,) = as_strings([data["text"]], "text")
@@ -198,7 +174,7 @@ def _given(data: dict[str, Any], where: Place) -> Source:
     tags = as_strings(data["tags"], "tags") if data.get("tags") is not None else None
     if tags is not None:
         _same_length(words, tags, "tags")
-    return Source(
+    return SentenceInput(
         text=text,
         tokens=tokens,
         tags=tags,
@@ -257,13 +233,13 @@ def edus_of_lines(
     hyphens: Hyphens | None = None,
     *,
     tokenised: bool = False,
-) -> Iterator[Source]:
+) -> Iterator[SentenceInput]:
     r"""The sentences of lines that are EDUs; blank lines part them, as `cleft segment` writes.
 
     With `tokenised`, white space separates the tokens.
 
-    >>> [source] = edus_of_lines(["Although it rained,\n", "she played.\n"])
-    >>> source.words[:5], source.edus
+    >>> [sentence] = edus_of_lines(["Although it rained,\n", "she played.\n"])
+    >>> sentence.words[:5], sentence.constraints.edus
     (('Although', 'it', 'rained', ',', 'she'), (4, 7))
     """
     held: list[str] = []
@@ -289,7 +265,7 @@ def _edu_sentence(
     language: str,
     hyphens: Hyphens | None,
     tokenised: bool,
-) -> Source:
+) -> SentenceInput:
     text = "".join(lines).rstrip("\r\n")
     if tokenised:
         tokens = split_words(text)
@@ -302,25 +278,79 @@ def _edu_sentence(
         while count < len(tokens) and tokens[count].start < right:
             count += 1
         ends.append(count)
-    return Source(text=text, tokens=tokens, edus=tuple(ends), start=start, line=line)
+    return SentenceInput(
+        text=text, tokens=tokens, constraints=Constraints(edus=tuple(ends)), start=start, line=line
+    )
 
 
-def edus_of_fields(source: Source, name: str = "") -> tuple[int, ...]:
+def edus_of_fields(sentence: SentenceInput, name: str = "") -> tuple[int, ...]:
     """The ends of the EDUs that a line of JSON gives as `edus`: a list of [left, right].
 
     `name` is how messages call the file.
 
-    >>> edus_of_fields(Source(text="a b", fields={"edus": [[0, 1], [1, 2]]}, line=3))
+    >>> edus_of_fields(SentenceInput(text="a b", fields={"edus": [[0, 1], [1, 2]]}, line=3))
     (1, 2)
     """
     try:
-        if "edus" not in source.fields:
+        if "edus" not in sentence.fields:
             raise FormatError("the key 'edus' is missing", hint="give the EDUs as [[left, right]]")
-        spans = [as_span(*as_row(row, 2)) for row in as_list(source.fields["edus"], "edus")]
+        spans = [as_span(*as_row(row, 2)) for row in as_list(sentence.fields["edus"], "edus")]
         lefts, rights = [span.left for span in spans], [span.right for span in spans]
         if lefts != [0, *rights[:-1]]:
             raise FormatError("the EDUs don't follow each other", hint="begin at 0, leave no gap")
     except FormatError as error:
-        where = Place(name, source.line) if name else f"line {source.line}"
+        where = Place(name, sentence.line) if name else f"line {sentence.line}"
         raise FormatError(error.problem, where=where, hint=error.hint) from error
     return tuple(rights)
+
+
+# ---------------------------------------------------------------- items of any kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How texts become sentences and tokens: a language, and what becomes of hyphens.
+
+    A language without spaces is known, so that tokens can be given; only a
+    text in it is refused.
+    """
+
+    language: str = "en"
+    hyphens: Hyphens | None = None
+
+    def __post_init__(self) -> None:
+        if has_spaces(self.language):
+            tokenize("", language=self.language, hyphens=self.hyphens)  # it says what is wrong
+
+    def sentences(self, items: Iterable[Any]) -> Iterator[SentenceInput]:
+        """The sentences of all items, in order; every item has at least one."""
+        for number, item in enumerate(items):
+            if isinstance(item, str):
+                yield from self._text(item, number)
+            elif isinstance(item, SentenceInput):
+                yield item.checked(number)
+            else:
+                yield checked_tokens(item, number)
+
+    def _text(self, text: str, number: int) -> Iterator[SentenceInput]:
+        """The sentences of one text among others, which a refusal of it must not stop."""
+        name = f"text {number + 1}"
+        try:
+            yield from self.text(text, number, name=f"{name} ")
+        except UsageError as error:
+            yield SentenceInput(text=text, source=number, where=name, error=error)
+
+    def text(self, text: str, number: int = 0, name: str = "") -> Iterator[SentenceInput]:
+        """The sentences of one text, or one result that says that there are none."""
+        count = 0
+        for sentence in sentences_of_text(text, self.language, self.hyphens):
+            count += 1
+            yield sentence.checked(number, f"{name}sentence {count}")
+        if not count:
+            where = f"{name}".strip()
+            error = InputError(
+                "there is no sentence: the text is empty or white space",
+                where=where,
+                hint="give some words",
+            )
+            yield SentenceInput(text=text, source=number, where=where, error=error)

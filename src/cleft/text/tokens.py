@@ -18,13 +18,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from cleft.errors import UsageError, check_type
+from cleft.span import Token
 from cleft.text.languages import CLIPPED, ELIDED, UNITS, Hyphens, Language, language_named
 from cleft.text.word_parts import DASH, word_ends
 
-__all__ = ["Token", "penn_forms", "tokenize"]
+__all__ = ["penn_forms", "tokenize"]
 
 # ---------------------------------------------------------------- classes of characters
 
@@ -69,14 +69,6 @@ CACHED_LENGTH = 40
 
 FIRST, LAST, BEFORE_NUMBER = 1, 2, 4
 """Where a piece stands; only a period in it asks."""
-
-
-class Token(NamedTuple):
-    """A token and its place: `text` is the source between `start` and `end`."""
-
-    text: str
-    start: int
-    end: int
 
 
 def tokenize(

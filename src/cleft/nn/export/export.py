@@ -229,25 +229,16 @@ def _tables(encoder: Encoder) -> list[tuple[str, Array]]:
 
 
 def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
-    config, vocabulary = scorer.network.config, scorer.vocabulary
+    config = scorer.network.config
     encoder = scorer.network.encoder
     network = {**config.to_table(), "transformer": Path(config.transformer).name}
     about = {"cleft": cleft.__version__, **options.about, "network": network}
     pieces = scorer.featurise.pieces
-    known = vocabulary.words[4:]
-    return Manifest(
-        tasks=config.tasks,
-        labels={task: vocabulary.labels[task] for task in config.tasks},
-        tags=vocabulary.tags if config.tags else (),
-        branching=config.branching,
-        dummy=config.dummy,
-        decoder_layers=config.decoder_layers,
-        history=config.history,
-        pointer_range=config.pointer_range,
-        forms=config.forms,
+    known = scorer.vocabulary.words[4:]
+    return replace(
+        scorer.manifest,
         char_limit=config.char_limit if encoder.chars is not None else 0,
         has_words=encoder.words is not None,
-        has_bilstm=config.has_bilstm,
         has_casing=encoder.context is not None and encoder.context.casing is not None,
         pieces=None if pieces is None else piece_rules(pieces, known),
         precision="int8" if options.int8 else "fp32",

@@ -7,6 +7,7 @@ its task's. Examples hold numbers, so a vocabulary comes first.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,15 +22,17 @@ from cleft.errors import InputError
 from cleft.formats.cleaning import cleaning
 from cleft.formats.registry import FORMATS
 from cleft.nn.config import NetworkConfig
-from cleft.nn.train.batches import Example
+from cleft.nn.train.batches import Example, Numbers
 from cleft.nn.train.recipe import DataConfig, set_name
 from cleft.nn.vocab import Vocabulary
 from cleft.runtime.words import plain_form
-from cleft.tasks import Task, get_task
+from cleft.tasks import Derivation, Task, get_task
 from cleft.tree import Tree
 
 __all__ = [
+    "Decisions",
     "Sentence",
+    "derive_sentences",
     "is_blank",
     "make_examples",
     "make_vocabulary",
@@ -79,8 +82,43 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
         yield Sentence(words=tuple(record.tokens), tree=tree, genre=genre, source=source)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """A sentence and the decisions of its gold tree; labels and tags are still names."""
+
+    words: tuple[str, ...]
+    splits: Numbers  # (steps, 3): left, split, right
+    items: Numbers  # (labelled, 2 or 3)
+    labels: tuple[str, ...]  # (labelled)
+    tags: tuple[str, ...] | None = None
+    edus: Numbers | None = None  # (n + 1): 1 where an EDU ends, -1 at both ends
+
+
+def derive_sentences(
+    task: str, sentences: Iterable[Sentence], config: NetworkConfig
+) -> list[Decisions]:
+    """The decisions of all gold trees of a task."""
+    kind = config.task(task)
+    return [_derive(kind, sentence, config) for sentence in sentences]
+
+
+def _derive(task: Task[Any], sentence: Sentence, config: NetworkConfig) -> Decisions:
+    derivation = task.derive(sentence.tree)
+    items = _numbers(task.labelled(len(sentence.words), derivation.splits))
+    tags = task.tags(sentence.tree) if config.tags and task.tags is not None else None
+    with_edus = task.stops and config.edu_boundaries != "none"
+    return Decisions(
+        words=sentence.words,
+        splits=_numbers(derivation.splits).reshape(-1, 3),
+        items=items.reshape(-1, 2 if task.labels == "spans" else 3),
+        labels=tuple(map(sys.intern, derivation.labels)),  # few names, many trees
+        tags=None if tags is None else tuple(map(sys.intern, tags)),
+        edus=_leaf_ends(task, derivation) if with_edus else None,
+    )
+
+
 def make_vocabulary(
-    data: dict[str, list[Sentence]],
+    data: dict[str, list[Decisions]],
     config: NetworkConfig,
     *,
     min_count: int,
@@ -89,71 +127,48 @@ def make_vocabulary(
 ) -> Vocabulary:
     """The vocabulary of training sentences of each task."""
     labels = {}
-    for task, sentences in data.items():
-        derive = config.task(task).derive
-        derived = (derive(sentence.tree).labels for sentence in sentences)
-        counts = Counter(itertools.chain.from_iterable(derived))
+    for task, rows in data.items():
+        counts = Counter(itertools.chain.from_iterable(row.labels for row in rows))
         labels[task] = {label for label, count in counts.items() if count >= label_min_count}
-    tags: set[str] = set()
-    for task, sentences in data.items():
-        tags_of = config.task(task).tags
-        if config.tags and tags_of is not None:
-            tags.update(tag for sentence in sentences for tag in tags_of(sentence.tree))
+    everything = list(itertools.chain.from_iterable(data.values()))
     # What the network looks up is the form that it reads, so that is what has a number.
     form: Callable[[str], str] = plain_form if config.forms == "plain" else str
-    everything = itertools.chain.from_iterable(data.values())
     return Vocabulary.build(
-        (tuple(map(form, sentence.words)) for sentence in everything),
+        (tuple(map(form, row.words)) for row in everything),
         min_count=min_count,
-        tags=tags,
+        tags={tag for row in everything for tag in row.tags or ()},
         labels=labels,
         extra=extra,
     )
 
 
-def make_examples(
-    task: str, sentences: Iterable[Sentence], config: NetworkConfig, vocabulary: Vocabulary
-) -> list[Example]:
+def make_examples(task: str, rows: Iterable[Decisions], vocabulary: Vocabulary) -> list[Example]:
     """The sentences of one task by number; a label or tag that is unknown counts as -1."""
     labels = {label: number for number, label in enumerate(vocabulary.labels[task])}
     tags = {tag: number for number, tag in enumerate(vocabulary.tags)}
-    kind = config.task(task)
-    marks = config.edu_boundaries != "none"
-    return [_example(kind, sentence, labels, tags, marks) for sentence in sentences]
+    return [
+        Example(
+            task=task,
+            words=row.words,
+            splits=row.splits,
+            items=row.items,
+            labels=_numbers([labels.get(label, -1) for label in row.labels]),
+            tags=None if row.tags is None else _numbers([tags.get(tag, -1) for tag in row.tags]),
+            edus=row.edus,
+        )
+        for row in rows
+    ]
 
 
-def _example(
-    task: Task[Any],
-    sentence: Sentence,
-    labels: dict[str, int],
-    tags: dict[str, int],
-    marks: bool,
-) -> Example:
-    derivation = task.derive(sentence.tree)
-    length = len(sentence.words)
-    splits = np.array(derivation.splits, dtype=np.int64).reshape(-1, 3)
-    items = np.array(task.labelled(length, derivation.splits), dtype=np.int64)
-    named = task.tags(sentence.tree) if tags and task.tags is not None else None
-    return Example(
-        task=task.name,
-        words=sentence.words,
-        splits=splits,
-        items=items.reshape(-1, 2 if task.labels == "spans" else 3),
-        labels=_numbers([labels.get(label, -1) for label in derivation.labels]),
-        tags=None if named is None else _numbers([tags.get(tag, -1) for tag in named]),
-        edus=_leaf_ends(task, sentence) if task.stops and marks else None,
-    )
-
-
-def _leaf_ends(task: Task[Any], sentence: Sentence) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _leaf_ends(task: Task[Any], derivation: Derivation) -> Numbers:
     """1 where a leaf ends inside a sentence, 0 elsewhere inside, -1 at both ends."""
-    ends = np.zeros(len(sentence.words) + 1, dtype=np.int64)
-    ends[list(task.leaf_ends(sentence.tree))] = 1
+    ends = np.zeros(derivation.length + 1, dtype=np.int64)
+    ends[list(task.leaf_ends(derivation))] = 1
     ends[[0, -1]] = -1
     return ends
 
 
-def _numbers(values: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _numbers(values: Sequence[Any]) -> Numbers:
     return np.array(values, dtype=np.int64)
 
 

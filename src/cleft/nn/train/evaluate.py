@@ -72,7 +72,8 @@ def parse_sentences(
                 task,
                 SearchOptions(beam=beam),
                 constraints=[
-                    Constraints(edus=task.leaf_ends(gold)) if given_edus else None for gold in golds
+                    Constraints(edus=task.leaf_ends(task.derive(gold))) if given_edus else None
+                    for gold in golds
                 ],
                 tags=tags,
                 encoded=encoded,

@@ -23,6 +23,7 @@ from cleft.nn.network import Network
 from cleft.nn.train.batches import Example, stable_seed
 from cleft.nn.train.data import (
     Sentence,
+    derive_sentences,
     is_blank,
     make_examples,
     make_vocabulary,
@@ -230,28 +231,30 @@ def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[
 
 def prepare(recipe: Recipe) -> Materials:
     """Read the data, make the vocabulary and a network with seeded weights."""
-    sentences, dev, hashes = {}, {}, {}
+    train, sources, dev, hashes = {}, {}, {}, {}
     for task, config in recipe.data.items():
         found = read_sentences(task, config.train, config)
-        sentences[task] = found[: config.limit] if config.limit else found
+        found = found[: config.limit] if config.limit else found
         dev[task] = read_sentences(
             task, [path for path in config.dev if not is_blank(path)], config
         )
-        _check_read(task, config, sentences[task], dev[task])
+        _check_read(task, config, found, dev[task])
+        train[task] = derive_sentences(task, found, recipe.network)
+        sources[task] = [sentence.source for sentence in found]
         hashes.update({path: files.sha256(path) for path in (*config.train, *config.dev)})
     network, vectors = recipe.network, None
     encoder = encoder_sums(network.transformer) if network.transformer else {}
     hashes.update({f"{network.transformer}/{name}": known for name, known in encoder.items()})
     extra: list[str] = []
     if recipe.vocabulary.vectors:
-        seen = {w.lower() for rows in sentences.values() for s in rows for w in s.words}
+        seen = {w.lower() for rows in train.values() for row in rows for w in row.words}
         vectors = read_vectors(recipe.vocabulary.vectors, network.word_size)
         extra = [
             w for n, w in enumerate(vectors) if n < recipe.vocabulary.vectors_limit or w in seen
         ]
         hashes[recipe.vocabulary.vectors] = files.sha256(recipe.vocabulary.vectors)
     vocabulary = make_vocabulary(
-        sentences,
+        train,
         network,
         min_count=recipe.vocabulary.min_count,
         label_min_count=recipe.vocabulary.label_min_count,
@@ -261,12 +264,9 @@ def prepare(recipe: Recipe) -> Materials:
     built, featurise = build_network(network, vocabulary)
     if vectors is not None:
         start_from(built, vocabulary, vectors)
-    train = {
-        task: make_examples(task, rows, network, vocabulary) for task, rows in sentences.items()
-    }
     return Materials(
-        train=train,
-        sources={task: [row.source for row in rows] for task, rows in sentences.items()},
+        train={task: make_examples(task, rows, vocabulary) for task, rows in train.items()},
+        sources=sources,
         dev=dev,
         vocabulary=vocabulary,
         network=built,

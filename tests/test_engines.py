@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from cleft import engines
+from cleft.engines import Workers
 from cleft.errors import InputError, WorkerError
 from cleft.parser import load
-from cleft.runtime import workers
-from cleft.runtime.workers import Workers
 from tests.runtime.models import model
 from tests.runtime.tasks import doubling, failing, nesting, sleeping
 
@@ -74,7 +74,7 @@ def test_a_fork_does_not_end_the_workers_of_its_parent() -> None:
 
 PROGRAM = """\
 import fcntl, os, sys, time
-from cleft.runtime.workers import Workers
+from cleft.engines import Workers
 
 def make():
     lock = open(f"worker-{os.getpid()}", "w")
@@ -157,7 +157,7 @@ def test_a_signal_waits_until_a_worker_is_started(number: int) -> None:
     reached = []
 
     def interrupted() -> None:
-        with workers._signals_held():
+        with engines._signals_held():
             os.kill(os.getpid(), number)
             reached.append(True)
 
@@ -174,7 +174,7 @@ def test_another_thread_leaves_the_handler_alone() -> None:
     before, seen = signal.getsignal(signal.SIGINT), []
 
     def hold() -> None:
-        with workers._signals_held():
+        with engines._signals_held():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=hold)

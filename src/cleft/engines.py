@@ -19,16 +19,12 @@ from multiprocessing.connection import Connection, wait
 from queue import SimpleQueue
 from traceback import format_exc
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cleft.errors import WorkerError
 from cleft.runtime.batches import always
 
-if TYPE_CHECKING:
-    from cleft.given import Given
-    from cleft.parser import Sentence
-
-__all__ = ["Workers", "parse_in_workers"]
+__all__ = ["Workers", "in_order"]
 
 AHEAD = 2
 """Tasks under way for each worker."""
@@ -260,30 +256,18 @@ class Workers:
             worker.end()
 
 
-# ---------------------------------------------------------------- parsing
+def in_order(
+    workers: Workers, tasks: Iterable[Any], ready: Callable[[], bool] = always
+) -> Iterator[Any]:
+    """The results of all tasks, in order; all that there are before one waits for more tasks.
 
-
-def _parsing(path: str, threads: int, options: dict[str, Any]) -> Callable[[list[Given]], Any]:
-    from cleft.parser import load
-
-    parser = load(path, threads=threads)
-    return lambda window: parser.parse_given(window, **options)
-
-
-def parse_in_workers(
-    path: str,
-    windows: Iterable[list[Given]],
-    options: dict[str, Any],
-    *,
-    jobs: int,
-    threads: int,
-    ready: Callable[[], bool] = always,
-) -> Iterator[Sentence]:
-    """The results of all windows, in order; all that there are before one waits for more."""
-    with Workers(jobs, _parsing, path, threads, options) as workers:
-        for window in windows:
-            workers.submit(window)
+    `ready` tells whether the next task can be had without waiting for it. The
+    workers are ended with the last result, or when no more are wanted.
+    """
+    with workers:
+        for task in tasks:
+            workers.submit(task)
             while workers.is_full or (len(workers) and not ready()):
-                yield from workers.result()
+                yield workers.result()
         while len(workers):
-            yield from workers.result()
+            yield workers.result()
