@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 
 import cleft
 from cleft import files
+from cleft.convert import over_sentences, restricted, snapped
 from cleft.discourse import DiscourseTree, Edu
 from cleft.document import Document, grafted
 from cleft.metrics.parseval import score_discourse
 from cleft.nn.train.documents import tree_of_line
-from cleft.sentences import over_sentences, restricted, snapped
 from cleft.span import Constraints, Span
 
 MEASURES = ("span", "nuclearity", "relation", "full")

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cleft.convert import restricted, snapped
 from cleft.discourse import DiscourseTree, Edu
 from cleft.document import Document, join_sentences, paragraph_starts
 from cleft.errors import FormatError, InputError, TreeShapeError, UsageError
 from cleft.evidence import Evidence
 from cleft.sentence import Sentence
-from cleft.sentences import restricted, snapped
-from cleft.span import Span
-from cleft.text import Token
+from cleft.span import Span, Token
 from tests.strategies import discourse_trees
 
 few = settings(max_examples=40)  # a document is many draws

@@ -4,11 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cleft.discourse import DiscourseTree
-from cleft.errors import FormatError, InputError
-from cleft.formats.rst import RstDocument, make_edu
-from cleft.relations import load_classes
-from cleft.sentences import (
+from cleft.convert import (
     INSIDE_TOKEN,
     NO_SUBTREE,
     NOT_ALIGNED,
@@ -17,6 +13,10 @@ from cleft.sentences import (
     read_sentences,
     sentence_trees,
 )
+from cleft.discourse import DiscourseTree
+from cleft.errors import FormatError, InputError
+from cleft.formats.rst import RstDocument, make_edu
+from cleft.relations import load_classes
 from cleft.span import Span
 
 

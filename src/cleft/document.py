@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,13 @@ from typing import TYPE_CHECKING, Any
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError, TreeShapeError, UsageError
 from cleft.evidence import Evidence
-from cleft.span import Span
+from cleft.sentence import Sentence
+from cleft.span import Span, Token
 from cleft.tree import fold
 
 if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
     from cleft.search import Parse
-    from cleft.sentence import Sentence
-    from cleft.text import Token
 
 __all__ = ["Document", "Summary", "grafted", "join_sentences", "paragraph_starts"]
 
@@ -47,8 +47,6 @@ class Document:
     `fields` is whatever else came along. `parses` has the trees over its sentences,
     best first: each sentence is a leaf.
 
-    >>> from cleft.sentence import Sentence
-    >>> from cleft.text import Token
     >>> edu = DiscourseTree.leaf(Edu("It rained", Span(0, 2)))
     >>> words = (Token("It", 0, 2), Token("rained", 3, 9))
     >>> one = Sentence(text="It rained", tokens=words, trees={"discourse": edu})
@@ -232,7 +230,6 @@ class Document:
         """The document of a record of JSON Lines that has `sentences`."""
         from cleft.formats.json_values import as_list, as_object
         from cleft.formats.jsonl import record_of
-        from cleft.sentence import Sentence
 
         rows = as_list(record.fields.get("sentences"), "sentences")
         records = [record_of(as_object(row, "sentences")) for row in rows]
@@ -256,6 +253,13 @@ class Document:
             error=InputError(record.error) if record.error is not None else None,
             fields={key: value for key, value in record.fields.items() if key not in OURS},
         )
+
+    def _repr_html_(self) -> str:
+        """The text with its tree for a notebook, or the error."""
+        from cleft.draw.html_output import fragment
+
+        note = f"<p>{escape(str(self.error))}</p>" if self.error is not None else ""
+        return fragment(self) + note
 
     def __repr__(self) -> str:
         name = f" {self.id!r}" if self.id else ""

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from cleft.convert import format_sentence, read_sentences, sentence_trees
 from cleft.formats.dis import read_dis, write_dis
 from cleft.formats.rs3 import read_rs3, write_rs3, write_rs4
 from cleft.formats.rsd import read_rsd
 from cleft.formats.rst import RstDocument, placed
 from cleft.relations import load_classes
-from cleft.sentences import format_sentence, read_sentences, sentence_trees
 
 FILES = {"gum": 237, "gcdt": 50, "pcc": 176}
 KEPT = {"gum": (12470, 793), "gcdt": (2405, 287), "pcc": (2136, 57)}

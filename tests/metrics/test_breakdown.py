@@ -2,9 +2,8 @@
 
 from hypothesis import given
 
-from cleft.metrics.breakdown import by_length, label_scores
-from cleft.metrics.counts import Counts
-from cleft.metrics.evalb import score_syntax
+from cleft.metrics import Counts
+from cleft.metrics.evalb import by_length, label_scores, score_syntax
 from cleft.metrics.prm import COLLINS, Parameters
 from cleft.tree import Tree
 from tests.metrics.test_evalb import pairs

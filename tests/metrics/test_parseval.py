@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import MetricError, UsageError
-from cleft.metrics.counts import Counts
+from cleft.metrics import Counts
 from cleft.metrics.parseval import MEASURES, score_discourse
 from cleft.span import Span
 from tests.strategies import discourse_trees

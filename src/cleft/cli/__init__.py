@@ -1,8 +1,8 @@
 """The command line: arguments in, one call, text out.
 
-Each command is a module of this package with `add(parser)`, which declares
-its arguments, and `run(args)`, which is called with them. Only the module of
-the command that is used is loaded. Exit codes: 0 done, 1 done but the answer
+The module of a command has `add(parser)`, which declares its arguments, and
+`run(args)`, which is called with them and never changes them. Only the module
+of the command that is used is loaded. Exit codes: 0 done, 1 done but the answer
 is no, 2 wrong use or bad input, 130 interrupted, 143 and 129 ended by SIGTERM
 and SIGHUP, 141 the reader of our output went away, 70 a fault of our own.
 """
@@ -27,8 +27,6 @@ from typing import Any
 import cleft
 from cleft.errors import CleftError, LanguageWarning
 
-__all__ = ["main"]
-
 COMMANDS = {
     "parse": "parse text to syntactic and discourse trees",
     "segment": "split text into elementary discourse units",
@@ -44,7 +42,10 @@ COMMANDS = {
     "check": "verify a model's files and run its self-test",
     "completion": "print a script for completion in a shell",
 }
-"""Every command, and what it does; each is a module of this package."""
+"""Every command, and what it does."""
+
+BESIDE = {"sentences": "convert", "check": "info", "export": "train"}
+"""Commands that are in the module of another one, as `add_NAME` and `run_NAME`."""
 
 ENDING = ("SIGTERM", "SIGHUP")
 """Signals that ask a command to end; some systems lack one."""
@@ -143,19 +144,16 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser(used: str | None = None) -> argparse.ArgumentParser:
     """The argument parser; with `used`, only that command has its arguments."""
-    parser = Parser(
-        prog="cleft",
-        description=cleft.__doc__.splitlines()[0],
-        epilog=EPILOG,
-    )
+    parser = Parser(prog="cleft", description=cleft.__doc__.splitlines()[0], epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"cleft {cleft.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, what in COMMANDS.items():
         command = commands.add_parser(name, help=what)
         if used in (None, name):
-            module = import_module(f"cleft.cli.{name}")
-            module.add(command)
-            command.set_defaults(run=module.run)
+            module = import_module(f"cleft.cli.{BESIDE.get(name, name)}")
+            suffix = f"_{name}" if name in BESIDE else ""
+            getattr(module, f"add{suffix}")(command)
+            command.set_defaults(run=getattr(module, f"run{suffix}"))
     return parser
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-__all__ = ["SHELLS", "add", "arguments", "make", "run"]
-
 SHELLS = ("bash", "zsh", "fish")
 FOLDER = Path(__file__).with_name("completions")
 

@@ -1,13 +1,23 @@
-"""`cleft convert`: a file of trees in another format."""
+"""`cleft convert` and `cleft sentences`: trees in another format, and those of sentences."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cleft.errors import UsageError
+from cleft import files
+from cleft.cli.outputs import refuse_ending
+from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS, format_of
+
+if TYPE_CHECKING:
+    from cleft.formats.rst import RstDocument
+    from cleft.relations import RelationClasses
+
+SOURCES = [name for name, found in FORMATS.items() if "discourse" in found.tasks]
 
 EPILOG = """\
 formats, by file ending or by --from and --to:
@@ -50,7 +60,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Convert, and say what was lost."""
-    from cleft.cli.outputs import refuse_ending
     from cleft.convert import convert
 
     if args.target_format is not None:
@@ -69,3 +78,72 @@ def run(args: argparse.Namespace) -> int:
     for message in lost:
         print(f"cleft: not kept: {message}", file=sys.stderr)
     return 0
+
+
+# ---------------------------------------------------------------- cleft sentences
+
+
+def add_sentences(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `cleft sentences`."""
+    from cleft.relations import BUILT_IN
+
+    parser.description = (
+        "Write every sentence of a document whose EDUs are one subtree, "
+        "as JSON Lines with coarse and fine relations. How many were kept and dropped, "
+        "and why, goes to standard error."
+    )
+    parser.add_argument("document", metavar="DOC", help=f"a document: {', '.join(SOURCES)}")
+    parser.add_argument(
+        "--sentences",
+        required=True,
+        metavar="FILE",
+        help="its sentences: one a line, tokens separated by spaces",
+    )
+    parser.add_argument(
+        "--relations",
+        metavar="NAME",
+        help=f"classes of relations: {', '.join(BUILT_IN)}, or a mapping file "
+        "(default: the one that knows the document's relations)",
+    )
+    parser.add_argument("--from", dest="source", choices=SOURCES, help="the document's format")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default=files.STREAM, help="where to write"
+    )
+
+
+def run_sentences(args: argparse.Namespace) -> int:
+    """Extract the sentences of one document."""
+    from cleft.convert import format_sentence, read_sentences, sentence_trees
+
+    refuse_ending(args.output, "jsonl")
+    document = format_of(args.document, args.source).document(args.document)
+    sentences = read_sentences(args.sentences)
+    classes = _classes(document, args.relations)
+    try:
+        found = sentence_trees(document, sentences)
+    except CleftError as error:
+        raise type(error)(
+            error.problem, where=f"{args.document} and {args.sentences}", hint=error.hint
+        ) from error
+    name = _name(args.document)
+    with files.writing(args.output) as stream:
+        for sentence in found.kept:
+            stream.write(format_sentence(sentence, name, classes) + "\n")
+    print(f"{name}: {found.summary()}", file=sys.stderr)
+    return 0
+
+
+def _name(path: str) -> str:
+    """A document is called as its file is, without folder and ending."""
+    return "stdin" if path == files.STREAM else Path(path.removesuffix(".gz")).stem
+
+
+def _classes(document: RstDocument, name: str | None) -> RelationClasses:
+    """The classes of that name, or those that know the relations of the document."""
+    from cleft.relations import load_classes, matching_classes
+
+    if name is not None:
+        return load_classes(name)
+    classes = matching_classes(relation.name for relation in document.relations)
+    print(f"relation classes: {classes.name}", file=sys.stderr)
+    return classes

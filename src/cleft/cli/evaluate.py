@@ -15,8 +15,7 @@ from cleft.formats.cleaning import CLEANINGS
 from cleft.formats.registry import FORMATS
 
 if TYPE_CHECKING:
-    from cleft.metrics.breakdown import LabelScores
-    from cleft.metrics.evalb import SyntaxScores, Totals
+    from cleft.metrics.evalb import LabelScores, SyntaxScores, Totals
     from cleft.metrics.evaluate import Evaluation, Settings
     from cleft.metrics.significance import Comparison, Interval
 
@@ -309,8 +308,7 @@ class _Details:
 
 
 def _details(args: argparse.Namespace, found: Sequence[Evaluation], genres: list[str]) -> _Details:
-    from cleft.metrics.breakdown import by_length, label_scores
-    from cleft.metrics.evalb import SyntaxScores
+    from cleft.metrics.evalb import SyntaxScores, by_length, label_scores
     from cleft.metrics.significance import bootstrap, compare
 
     first, scores = found[0], found[0].scores

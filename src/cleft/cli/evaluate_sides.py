@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cleft.errors import TreeFormatError, UsageError
 from cleft.files import STREAM
-from cleft.metrics.counts import percentage
+from cleft.metrics import percentage
 from cleft.metrics.evaluate import Trees, read_trees
 from cleft.models import builtin_models
 from cleft.parser import load
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cleft.discourse import DiscourseTree
     from cleft.formats.jsonl import Record
     from cleft.sentence import Sentence, SentenceInput
-
-__all__ = ["Model", "places_of", "read_sides", "with_tags"]
 
 OPTIONS = ("beam", "jobs", "edus")
 """Options that need a model."""

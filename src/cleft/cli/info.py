@@ -1,4 +1,4 @@
-"""`cleft info`: what a model is."""
+"""`cleft info` and `cleft check`: what a model is, and whether it still parses as it did."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from cleft.errors import ModelError
 from cleft.models import DEFAULT, builtin_models, model_path
 
 if TYPE_CHECKING:
     from cleft.runtime import ModelDirectory
-
-__all__ = ["add", "facts", "run"]
 
 EPILOG = """\
 A model is a built-in one, by its name, or a directory that 'cleft export'
@@ -163,3 +162,47 @@ def _score_rows(scores: Any, name: str = "") -> Iterator[tuple[str, dict[str, An
 def _printable(line: str) -> str:
     """A line without control characters: a model may come from anyone."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+# ---------------------------------------------------------------- cleft check
+
+CHECK_EPILOG = """\
+Every file is compared with its checksum, then the sentences that the model
+brings along are parsed: their trees and probabilities must be the ones that
+they were when the model was exported.
+
+examples:
+  cleft check
+  cleft check MODEL_DIR
+
+exit codes: 0 all is well; 1 it is not, and the message says what; 2 no model there
+"""
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `cleft check`."""
+    parser.description = "Verify the files of a model and run its self-test."
+    parser.epilog = CHECK_EPILOG
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        nargs="?",
+        default=DEFAULT,
+        help=f"a built-in model or a directory (default: {DEFAULT})",
+    )
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Load the model, which verifies it, and parse its own sentences."""
+    from cleft.parser import load
+
+    path = model_path(args.model)
+    if not path.is_dir():
+        load(path)  # raises the error that says what is wrong
+    try:
+        count = load(path).check()
+    except ModelError as error:
+        print(f"cleft: {error}", file=sys.stderr)
+        return 1
+    print(f"ok, {count} sentences")
+    return 0

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from cleft.parser import Sentence
     from cleft.tree import Tree
 
-__all__ = ["ENDINGS", "Destination", "done", "refuse_ending", "refuse_overwriting", "write_results"]
-
 ENDINGS = {
     "terminal": ".txt",
     "brackets": ".mrg",

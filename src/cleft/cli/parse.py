@@ -26,8 +26,6 @@ from cleft.errors import CleftError, UsageError
 if TYPE_CHECKING:
     from cleft.parser import Parser, Sentence
 
-__all__ = ["Live", "Tally", "add", "grouped", "is_live", "parsed", "run", "with_progress"]
-
 EPILOG = """\
 what is read
   An argument that names an existing path is a file, or a folder whose .txt
@@ -179,8 +177,7 @@ def _remark(form: str) -> None:
     if HOLDS.get(form) == DISCOURSE:
         what = "one root" if form == "rs3" else "one tree"
         print(
-            f"cleft: sentences are parsed one by one: {form} has {what} a sentence",
-            file=sys.stderr,
+            f"cleft: sentences are parsed one by one: {form} has {what} a sentence", file=sys.stderr
         )
 
 
@@ -292,11 +289,7 @@ def with_progress(
     except ImportError:  # pragma: no cover - tests have it
         yield from results
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.completed:,.0f} sentences"),
-        TimeElapsedColumn(),
-    )
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} sentences"), TimeElapsedColumn())
     began, task = time.monotonic(), None
     with ExitStack() as stack:
         for count, result in enumerate(results, 1):

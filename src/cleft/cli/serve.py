@@ -9,8 +9,6 @@ from pathlib import Path
 
 from cleft.errors import InputError, UsageError
 
-__all__ = ["add", "run"]
-
 TOKEN = "CLEFT_SERVE_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
 EPILOG = f"""\

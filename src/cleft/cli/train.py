@@ -1,4 +1,4 @@
-"""`cleft train`: train a model by a recipe; and what the other commands that need PyTorch share."""
+"""`cleft train` and `cleft export`: train a model by a recipe, and make it run without PyTorch."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cleft.errors import UsageError
-
-__all__ = ["add", "add_recipe", "run", "training_packages"]
+from cleft.formats.cleaning import CLEANINGS
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -74,3 +73,82 @@ def training_packages(doing: str) -> Iterator[None]:
             f"{doing} needs the package {error.name!r}",
             hint="pip install '.[train]' in a clone of cleft",
         ) from error
+
+
+# ---------------------------------------------------------------- cleft export
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `cleft export`."""
+    parser.description = (
+        "Export a model that 'cleft train' wrote (its output directory, or best/ in "
+        "it) to a new directory that cleft.load() reads. docs/models.md "
+        "describes the directory."
+    )
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")
+    parser.add_argument("model", metavar="MODEL_DIR", help="the directory to write; must be new")
+    parser.add_argument(
+        "--int8",
+        action="store_true",
+        help="8-bit weights; refused if dev F1 falls by more than 0.2 (needs --dev)",
+    )
+    parser.add_argument(
+        "--dev",
+        action="append",
+        default=[],
+        metavar="TASK=FILE",
+        help="dev trees to compare --int8 on, as in syntax=dev.mrg; may repeat",
+    )
+    parser.add_argument(
+        "--clean", choices=list(CLEANINGS), help="how the dev trees are cleaned (default: ptb)"
+    )
+    for name, what in (
+        ("name", "the model's name"),
+        ("licence", "the licence of the weights"),
+        ("language", "the language's code, as in en"),
+    ):
+        parser.add_argument(f"--{name}", help=what)
+    parser.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="what the model was trained on, for people; may repeat",
+    )
+    parser.add_argument(
+        "--card", metavar="FILE", help="a Markdown file about the model, kept in it"
+    )
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Export, and say what was written."""
+    with training_packages("exporting"):
+        from cleft.nn.export.export import ExportOptions, export
+        from cleft.nn.export.quality import dev_sentences
+    from cleft.text import has_spaces
+
+    if args.language is not None:
+        has_spaces(args.language)  # raises an error for an unknown code
+    if args.int8 and not args.dev:
+        raise UsageError("--int8 needs dev trees to see what it costs", hint="give --dev TASK=FILE")
+    if args.dev and not args.int8:
+        raise UsageError("--dev is what --int8 is compared on", hint="give --int8, or leave it out")
+    if args.clean is not None and not args.dev:
+        raise UsageError("--clean is for the trees of --dev", hint="leave it out")
+    about = {
+        name: value
+        for name in ("name", "licence", "language")
+        if (value := getattr(args, name)) is not None
+    }
+    if args.data:
+        about["training_data"] = args.data
+    options = ExportOptions(
+        int8=args.int8,
+        about=about,
+        card=args.card,
+        dev=dev_sentences(args.dev, clean=args.clean or "ptb"),
+    )
+    folder = export(args.checkpoint, args.model, options)
+    size = sum(path.stat().st_size for path in Path(folder).iterdir())
+    print(f"{folder}: {size / 1e6:.1f} MB")
+    return 0

@@ -7,14 +7,13 @@ stack, gives everything that is compared.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from cleft.formats.brackets import FOREST
 from cleft.metrics.prm import Pairs, Parameters
 from cleft.tree import Tree
-
-__all__ = ["ANY", "Bracket", "Bracketing", "Rules", "bracketing", "restore_quotes"]
 
 Bracket = tuple[int, int, str]
 """Left and right boundary, counted in the words that are kept, and the label."""
@@ -190,6 +189,50 @@ def _length(tree: Tree, kept: int, dropped: list[str], rules: Rules) -> int:
     if rules.kept_uncounted:
         return sum(node.label not in uncounted for node in tree.leaves())
     return kept + sum(label not in uncounted for label in dropped)
+
+
+# ---------------------------------------------------------------- two lists of brackets
+
+
+def matches(gold: list[Bracket], predicted: list[Bracket], rules: Rules) -> int:
+    """How many brackets two trees share."""
+    if rules.greedy:
+        return _matches_in_order(gold, predicted, rules)
+    return (Counter(gold) & Counter(predicted)).total()
+
+
+def _matches_in_order(gold: list[Bracket], predicted: list[Bracket], rules: Rules) -> int:
+    """As EVALB matches: each gold bracket, outermost first, takes the first that is equal."""
+    left: dict[tuple[int, int], list[str]] = {}
+    for start, end, label in reversed(predicted):
+        left.setdefault((start, end), []).append(label)
+    matched = 0
+    for start, end, label in reversed(gold):
+        candidates = left.get((start, end), [])
+        for index, candidate in enumerate(candidates):
+            if rules.same(label, candidate):
+                del candidates[index]
+                matched += 1
+                break
+    return matched
+
+
+def crossings(gold: list[Bracket], predicted: list[Bracket], length: int) -> int:
+    """How many predicted brackets cross a gold one."""
+    spans = {(start, end) for start, end, _ in gold}
+    # A span that gold has too can cross none of gold's.
+    doubtful = [(start, end) for start, end, _ in predicted if (start, end) not in spans]
+    if not doubtful:
+        return 0
+    # The smallest gold bracket around each boundary: if any gold bracket
+    # crosses at that boundary, this one does. Postorder has the inner ones
+    # first, so going backwards they overwrite the outer ones.
+    lefts, rights = [0] * (length + 1), [length] * (length + 1)
+    for start, end, _ in reversed(gold):
+        inside = end - start - 1
+        lefts[start + 1 : end] = [start] * inside
+        rights[start + 1 : end] = [end] * inside
+    return sum(rights[start] < end or lefts[end] > start for start, end in doubtful)
 
 
 # ---------------------------------------------------------------- quotation marks

@@ -1,4 +1,4 @@
-"""Scores of constituency trees: EVALB's counts, sentence by sentence and in total.
+"""Scores of constituency trees: EVALB's counts, in total, by sentence, length and label.
 
 Words are compared after deletion. A pair whose words differ is an error and a
 pair without a predicted tree is skipped; both leave precision and recall
@@ -8,22 +8,68 @@ run from 0 to 100.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cleft.errors import MetricError
-from cleft.metrics.bracketing import Bracket, Bracketing, Rules, bracketing, restore_quotes
-from cleft.metrics.counts import percentage
+from cleft.metrics import Counts, percentage
+from cleft.metrics.bracketing import (
+    Bracket,
+    Bracketing,
+    Rules,
+    bracketing,
+    crossings,
+    matches,
+    restore_quotes,
+)
 from cleft.metrics.prm import COLLINS, Parameters
 from cleft.tree import Tree
 
-__all__ = ["SentenceScore", "SyntaxScores", "Totals", "score_syntax"]
+__all__ = [
+    "Confusion",
+    "LabelScores",
+    "SentenceScore",
+    "SyntaxScores",
+    "Totals",
+    "by_length",
+    "label_scores",
+    "score_syntax",
+]
+
 
 VALID, ERROR, SKIPPED = 0, 1, 2
 
 
+class _Shares:
+    """The percentages of brackets and tags of one sentence or many."""
+
+    __slots__ = ()
+
+    matched: int
+    gold: int
+    predicted: int
+    words: int
+    correct_tags: int
+
+    @property
+    def recall(self) -> float:
+        """Gold brackets that were found, in per cent."""
+        return percentage(self.matched, self.gold)
+
+    @property
+    def precision(self) -> float:
+        """Predicted brackets that are right, in per cent."""
+        return percentage(self.matched, self.predicted)
+
+    @property
+    def tagging(self) -> float:
+        """Words with the right tag, in per cent."""
+        return percentage(self.correct_tags, self.words)
+
+
 @dataclass(frozen=True, slots=True)
-class SentenceScore:
+class SentenceScore(_Shares):
     """EVALB's row for one sentence.
 
     `status` is 0 for a scored sentence, 1 for an error, 2 for a skipped one;
@@ -43,28 +89,13 @@ class SentenceScore:
     problem: str = ""
 
     @property
-    def recall(self) -> float:
-        """Gold brackets that were found, in per cent."""
-        return percentage(self.matched, self.gold)
-
-    @property
-    def precision(self) -> float:
-        """Predicted brackets that are right, in per cent."""
-        return percentage(self.matched, self.predicted)
-
-    @property
-    def tagging(self) -> float:
-        """Words with the right tag, in per cent."""
-        return percentage(self.correct_tags, self.words)
-
-    @property
     def is_complete(self) -> bool:
         """Whether all brackets agree."""
         return self.matched == self.gold == self.predicted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(_Shares):
     """Sums over sentences, and the percentages made of them."""
 
     sentences: int
@@ -106,16 +137,6 @@ class Totals:
         return self.sentences - self.errors - self.skipped
 
     @property
-    def recall(self) -> float:
-        """Gold brackets that were found, in per cent."""
-        return percentage(self.matched, self.gold)
-
-    @property
-    def precision(self) -> float:
-        """Predicted brackets that are right, in per cent."""
-        return percentage(self.matched, self.predicted)
-
-    @property
     def f1(self) -> float:
         """The harmonic mean of recall and precision; 0 where both are 0."""
         recall, precision = self.recall, self.precision
@@ -141,11 +162,6 @@ class Totals:
     def little_crossed(self) -> float:
         """Scored sentences with two crossing brackets or fewer, in per cent."""
         return percentage(self.little_crossed_sentences, self.valid)
-
-    @property
-    def tagging(self) -> float:
-        """Words with the right tag, in per cent."""
-        return percentage(self.correct_tags, self.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,9 +225,7 @@ class SyntaxScores:
 
 
 def score_syntax(
-    gold: Sequence[Tree | None],
-    predicted: Sequence[Tree | None],
-    parameters: Parameters = COLLINS,
+    gold: Sequence[Tree | None], predicted: Sequence[Tree | None], parameters: Parameters = COLLINS
 ) -> SyntaxScores:
     """Score predicted trees against gold ones, pair by pair; None is a missing tree.
 
@@ -232,10 +246,7 @@ def score_syntax(
         rows += _score_pair(number, one, two, rules)
     short = (row for row in rows if row.length <= parameters.cutoff)
     return SyntaxScores(
-        parameters=parameters,
-        sentences=tuple(rows),
-        total=Totals.of(rows),
-        short=Totals.of(short),
+        parameters=parameters, sentences=tuple(rows), total=Totals.of(rows), short=Totals.of(short)
     )
 
 
@@ -284,9 +295,8 @@ def _compare(
     if one.brackets == two.brackets:
         matched, crossing = len(one.brackets), 0
     else:
-        count = _matches_in_order if rules.greedy else _matches
-        matched = count(one.brackets, two.brackets, rules)
-        crossing = _crossing(one.brackets, two.brackets, len(two.words))
+        matched = matches(one.brackets, two.brackets, rules)
+        crossing = crossings(one.brackets, two.brackets, len(two.words))
     equal = one.tags == two.tags
     correct = len(one.tags) if equal else sum(map(rules.same, one.tags, two.tags))
     return SentenceScore(
@@ -302,49 +312,89 @@ def _compare(
     )
 
 
-def _matches(gold: list[Bracket], predicted: list[Bracket], rules: Rules) -> int:
-    """How many brackets two multisets share."""
-    left: dict[Bracket, int] = {}
-    for bracket in gold:
-        left[bracket] = left.get(bracket, 0) + 1
-    matched = 0
-    for bracket in predicted:
-        count = left.get(bracket, 0)
-        if count:
-            left[bracket] = count - 1
-            matched += 1
+Confusion = tuple[str | None, str | None]
+"""Gold and predicted label of one span; None where the other side has no bracket."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelScores:
+    """Counts for each label, and how often one was taken for another.
+
+    Labels that the setting holds equal count as the first of them.
+    """
+
+    labels: dict[str, Counts]
+    confusions: dict[Confusion, int]
+
+
+def by_length(scores: SyntaxScores, width: int = 10, last: int = 50) -> dict[str, Totals]:
+    """Totals for ranges of sentence length, those without a sentence left out.
+
+    >>> tree = Tree.from_brackets("(NP (DT the) (NN cat))")
+    >>> {name: total.sentences for name, total in by_length(score_syntax([tree], [tree])).items()}
+    {'1-10': 1}
+    """
+    ranges: dict[int, list[SentenceScore]] = {}
+    for row in scores.sentences:
+        step = min((max(row.length, 1) - 1) // width, last // width)
+        ranges.setdefault(step, []).append(row)
+    named = {}
+    for step in sorted(ranges):
+        first = step * width + 1
+        name = f"{first}-{first + width - 1}" if first <= last else f"{first}+"
+        named[name] = Totals.of(ranges[step])
+    return named
+
+
+def label_scores(
+    gold: Sequence[Tree | None], predicted: Sequence[Tree | None], scores: SyntaxScores
+) -> LabelScores:
+    """Counts by label over the pairs that `scores` could score.
+
+    >>> gold = [Tree.from_brackets("(S (NP (NN rain)) (VP (VBD fell)))")]
+    >>> predicted = [Tree.from_brackets("(S (NP (NN rain)) (PP (VBD fell)))")]
+    >>> found = label_scores(gold, predicted, score_syntax(gold, predicted))
+    >>> found.labels["S"].f1, found.confusions
+    (100.0, {('VP', 'PP'): 1})
+    """
+    rules = Rules(scores.parameters)
+    unscored = {row.number for row in scores.problems}
+    golds, predictions, matches = Counter[str](), Counter[str](), Counter[str]()
+    confusions = Counter[Confusion]()
+    for number, (one, two) in enumerate(zip(gold, predicted, strict=True), start=1):
+        if number in unscored:
+            continue
+        left, right = compared(one, two, rules)
+        golds.update(label for _, _, label in left.brackets)
+        predictions.update(label for _, _, label in right.brackets)
+        matches.update(_pair_up(left.brackets, right.brackets, rules, confusions))
+    names = sorted(golds.keys() | predictions.keys(), key=lambda name: (-golds[name], name))
+    return LabelScores(
+        labels={name: Counts(matches[name], golds[name], predictions[name]) for name in names},
+        confusions=dict(sorted(confusions.items(), key=lambda item: (-item[1], str(item[0])))),
+    )
+
+
+def _pair_up(
+    gold: list[Bracket], predicted: list[Bracket], rules: Rules, confusions: Counter[Confusion]
+) -> list[str]:
+    """The labels that match; what does not goes to the confusions, span by span."""
+    spans: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
+    for side, brackets in enumerate((gold, predicted)):
+        for start, end, label in reversed(brackets):
+            spans.setdefault((start, end), ([], []))[side].append(label)
+    matched = []
+    for wanted, found in spans.values():
+        missed = []
+        for label in wanted:
+            index = next((i for i, other in enumerate(found) if rules.same(label, other)), None)
+            if index is None:
+                missed.append(label)
+            else:
+                del found[index]
+                matched.append(label)
+        for place in range(max(len(missed), len(found))):
+            one = missed[place] if place < len(missed) else None
+            two = found[place] if place < len(found) else None
+            confusions[one, two] += 1
     return matched
-
-
-def _matches_in_order(gold: list[Bracket], predicted: list[Bracket], rules: Rules) -> int:
-    """As EVALB matches: each gold bracket, outermost first, takes the first that is equal."""
-    left: dict[tuple[int, int], list[str]] = {}
-    for start, end, label in reversed(predicted):
-        left.setdefault((start, end), []).append(label)
-    matched = 0
-    for start, end, label in reversed(gold):
-        candidates = left.get((start, end), [])
-        for index, candidate in enumerate(candidates):
-            if rules.same(label, candidate):
-                del candidates[index]
-                matched += 1
-                break
-    return matched
-
-
-def _crossing(gold: list[Bracket], predicted: list[Bracket], length: int) -> int:
-    """How many predicted brackets cross a gold one."""
-    spans = {(start, end) for start, end, _ in gold}
-    # A span that gold has too can cross none of gold's.
-    doubtful = [(start, end) for start, end, _ in predicted if (start, end) not in spans]
-    if not doubtful:
-        return 0
-    # The smallest gold bracket around each boundary: if any gold bracket
-    # crosses at that boundary, this one does. Postorder has the inner ones
-    # first, so going backwards they overwrite the outer ones.
-    lefts, rights = [0] * (length + 1), [length] * (length + 1)
-    for start, end, _ in reversed(gold):
-        inside = end - start - 1
-        lefts[start + 1 : end] = [start] * inside
-        rights[start + 1 : end] = [end] * inside
-    return sum(rights[start] < end or lefts[end] > start for start, end in doubtful)

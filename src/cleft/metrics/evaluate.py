@@ -144,26 +144,26 @@ class Predictor(Protocol):
 
 
 def common_task(
-    asked: str | None, sides: Sequence[Trees | Predictor], hint: str = "compare like with like"
+    task: str | None, sides: Sequence[Trees | Predictor], hint: str = "compare like with like"
 ) -> str:
-    """The task that all sides have trees of; syntax where they have both.
+    """The task, if all sides have trees of it; without one, the first task that all have.
 
     `hint` is what to do if there is none.
     """
     common = frozenset(task_names())
     for side in sides:
         # A file of nothing but failed parses fits either task.
-        if asked is not None and side.tasks and asked not in side.tasks:
+        if task is not None and side.tasks and task not in side.tasks:
             raise MetricError(
-                f"it has no {asked} trees", where=side.name, hint="ask for no task, or for another"
+                f"it has no {task} trees", where=side.name, hint="ask for no task, or for another"
             )
         common &= side.tasks or common
-    if asked is not None:
-        return asked
+    if task is not None:
+        return task
     if not common:
-        told = ", ".join(f"{side.name} holds {' and '.join(sorted(side.tasks))}" for side in sides)
-        raise MetricError(f"the sides are of different tasks: {told}", hint=hint)
-    return next(task for task in task_names() if task in common)
+        held = ", ".join(f"{side.name} holds {' and '.join(sorted(side.tasks))}" for side in sides)
+        raise MetricError(f"the sides are of different tasks: {held}", hint=hint)
+    return next(name for name in task_names() if name in common)
 
 
 # ---------------------------------------------------------------- scoring
@@ -232,7 +232,7 @@ def evaluate(
     names = (gold.name, predicted.name)
     if places is not None and isinstance(predicted, Trees):
         if len(gold.records) != len(predicted.records):
-            raise _other_counts(len(gold.records), len(predicted.records), names)
+            raise _count_error(len(gold.records), len(predicted.records), names)
         predicted = replace(predicted, records=[predicted.records[place] for place in places])
     pairs = _cleaned_pairs if get_task(task).labels == "spans" else _pairs
     every = range(len(gold.records)) if places is None else places
@@ -322,8 +322,9 @@ def pair_up(
 ) -> tuple[list[T | None], list[T | None]]:
     """Both sides at the same length, or an error that names both counts.
 
-    Where they differ, blank lines at a file's end go; and if both have the
-    same number of trees, one of them none missing, it is trees that pair.
+    Where they differ, missing trees at the end are dropped. If the lengths still
+    differ, but both sides have the same number of trees and one of them misses
+    none, missing trees are dropped everywhere.
 
     >>> tree = Tree.from_brackets("(NP (NN rain))")
     >>> one, two = pair_up([tree, None], [tree], ("gold", "predicted"))
@@ -342,10 +343,10 @@ def pair_up(
     trees = every_tree(one), every_tree(two)
     if len(trees[0]) == len(trees[1]) and not (None in one and None in two):
         return list(trees[0]), list(trees[1])
-    raise _other_counts(len(gold), len(predicted), names)
+    raise _count_error(len(gold), len(predicted), names)
 
 
-def _other_counts(gold: int, predicted: int, names: tuple[str, str]) -> MetricError:
+def _count_error(gold: int, predicted: int, names: tuple[str, str]) -> MetricError:
     return MetricError(
         f"{gold} trees in {names[0]}, {predicted} in {names[1]}",
         hint="predict one tree for each gold one, a blank line where there is none",

@@ -24,7 +24,7 @@ from typing import Literal
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import MetricError, UsageError
-from cleft.metrics.counts import Counts
+from cleft.metrics import Counts
 from cleft.span import Span
 
 __all__ = ["MEASURES", "DiscourseMetric", "DiscourseScores", "DiscourseSentence", "score_discourse"]

@@ -9,8 +9,8 @@ from cleft.metrics.evalb import ERROR, SKIPPED, SentenceScore, SyntaxScores, Tot
 from cleft.metrics.parseval import MEASURES, DiscourseScores
 
 if TYPE_CHECKING:
-    from cleft.metrics.breakdown import LabelScores
-    from cleft.metrics.counts import Counts
+    from cleft.metrics import Counts
+    from cleft.metrics.evalb import LabelScores
     from cleft.metrics.significance import Comparison, Interval
 
 __all__ = [
@@ -193,27 +193,28 @@ def comparison_report(
 # ---------------------------------------------------------------- JSON: percentages not rounded
 
 
+TOTALS = (
+    *(
+        "recall",
+        "precision",
+        "f1",
+        "complete",
+        "tagging",
+        "errors",
+        "skipped",
+        "sentences",
+        "valid",
+    ),
+    *("matched", "gold", "predicted", "crossing", "no_crossing", "two_or_less_crossing"),
+    *("words", "correct_tags"),
+)
+RENAMED = {"no_crossing": "uncrossed", "two_or_less_crossing": "little_crossed"}
+COUNTS = ("precision", "recall", "f1", "matched", "gold", "predicted")
+
+
 def totals_data(total: Totals) -> dict[str, Any]:
     """The totals of a set of sentences."""
-    return {
-        "recall": total.recall,
-        "precision": total.precision,
-        "f1": total.f1,
-        "complete": total.complete,
-        "tagging": total.tagging,
-        "errors": total.errors,
-        "skipped": total.skipped,
-        "sentences": total.sentences,
-        "valid": total.valid,
-        "matched": total.matched,
-        "gold": total.gold,
-        "predicted": total.predicted,
-        "crossing": total.crossing,
-        "no_crossing": total.uncrossed,
-        "two_or_less_crossing": total.little_crossed,
-        "words": total.words,
-        "correct_tags": total.correct_tags,
-    }
+    return {name: getattr(total, RENAMED.get(name, name)) for name in TOTALS}
 
 
 def scores_data(scores: SyntaxScores | DiscourseScores) -> dict[str, Any]:
@@ -244,14 +245,7 @@ def _syntax_data(scores: SyntaxScores) -> dict[str, Any]:
 
 def _counts_data(counts: Counts) -> dict[str, Any]:
     """Counts with their percentages."""
-    return {
-        "precision": counts.precision,
-        "recall": counts.recall,
-        "f1": counts.f1,
-        "matched": counts.matched,
-        "gold": counts.gold,
-        "predicted": counts.predicted,
-    }
+    return {name: getattr(counts, name) for name in COUNTS}
 
 
 def _discourse_data(scores: DiscourseScores) -> dict[str, Any]:
