@@ -98,7 +98,7 @@ def export(
 def _metrics(table: Mapping[str, Any], source: Path) -> Mapping[str, str]:
     """How each task of a model was scored when it was chosen."""
     found = table.get("metrics", {})
-    known = {metric for name in task_names() for metric in get_task(name).metrics}
+    known = [metric for name in task_names() for metric in get_task(name).metrics]
     if not isinstance(found, dict) or not all(value in known for value in found.values()):
         raise InputError(
             f"expected a metric by task, found {found!r}",
