@@ -20,6 +20,7 @@ from cleft.nn.features import Featuriser, Inputs
 from cleft.nn.layers import BiLstm, SharedDropout, real_positions
 from cleft.nn.vocab import Vocabulary
 from cleft.runtime import ModelDirectory, OnnxScorer
+from cleft.runtime.packing import firsts
 from cleft.runtime.units import MARKS, PARTS, Unit, sentence_vectors, text_marks
 from cleft.search.scorer import Floats
 
@@ -47,20 +48,17 @@ class UnitFeaturiser(Featuriser):
         super().__init__(config, Vocabulary())
         self.directory = ModelDirectory(model_path(config.model))
         self.scorer = OnnxScorer(self.directory)
-        self._known: dict[tuple[str, ...], Floats] = {}
+        self._known: dict[tuple[str, ...], Floats] = {}  # the boundaries of sentences
 
     @property
     def size(self) -> int:
         """The size of a sentence's vector."""
-        return len(self._vectors([("a",)])[0])
+        return len(self._vectors([Unit(("a",))])[0])
 
     def __call__(self, documents: Sequence[Sequence[Unit]]) -> Inputs:  # type: ignore[override]
         """The tensors of a batch of documents that have a sentence each."""
         lengths = np.array([len(units) for units in documents], dtype=np.int64)
-        rows = [
-            np.concatenate([self._vectors([u.words for u in units]), text_marks(units)], 1)
-            for units in documents
-        ]
+        rows = [np.concatenate([self._vectors(units), text_marks(units)], 1) for units in documents]
         vectors = np.zeros((len(rows), lengths.max() + 2, rows[0].shape[1]), np.float32)
         for number, row in enumerate(rows):
             vectors[number, 1 : len(row) + 1] = row
@@ -74,13 +72,18 @@ class UnitFeaturiser(Featuriser):
             vectors=torch.from_numpy(vectors),
         )
 
-    def _vectors(self, sentences: Sequence[tuple[str, ...]]) -> Floats:
-        new = sorted({words for words in sentences if words not in self._known}, key=len)
+    def _vectors(self, units: Sequence[Unit]) -> Floats:
+        whole = [unit.sentence or unit.words for unit in units]
+        new = sorted({words for words in whole if words not in self._known}, key=len)
         if new:
             encoded = self.scorer.encode(new)
-            found = sentence_vectors(encoded.boundaries, encoded.lengths)
-            self._known.update(zip(new, found, strict=True))
-        return np.stack([self._known[words] for words in sentences])
+            rows = np.split(encoded.boundaries, firsts(encoded.lengths)[1:])
+            self._known.update(zip(new, rows, strict=True))
+        found = [
+            self._known[words][unit.start : unit.start + len(unit) + 1]
+            for unit, words in zip(units, whole, strict=True)
+        ]
+        return sentence_vectors(np.concatenate(found), list(map(len, units)))
 
 
 class SentenceEncoder(nn.Module):

@@ -24,12 +24,16 @@ __all__ = ["MARKS", "PARTS", "Unit", "sentence_vectors", "text_marks"]
 class Unit:
     """A sentence of a document: its words, and whether it begins a paragraph.
 
+    In training it may be an EDU: then `sentence` is what it is a part of, from the token `start`.
+
     >>> " ".join(Unit(("So", "what", "?"), begins=True))
     'So what ?'
     """
 
     words: tuple[str, ...]
     begins: bool = False
+    sentence: tuple[str, ...] = ()
+    start: int = 0
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
