@@ -42,6 +42,7 @@ __all__ = [
     "SentenceTree",
     "convert",
     "format_sentence",
+    "over_sentences",
     "read_sentences",
     "restricted",
     "sentence_trees",
@@ -255,12 +256,35 @@ def snapped(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
     >>> [tuple(split[:3]) for split in snapped(tree, [2, 3]).splits()]
     [(0, 2, 3), (0, 1, 2)]
     """
+    groups = _by_sentence(tree, ends)
+    return grafted(over_sentences(tree, ends), [restricted(tree, group) for group in groups])
+
+
+def over_sentences(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
+    """The tree above the sentences, each a leaf of its own and one unit wide.
+
+    >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> inner = DiscourseTree.join(edus[1:], "NS", "cause")
+    >>> over = over_sentences(DiscourseTree.join([edus[0], inner], "SN", "concession"), [2, 3])
+    >>> over.splits()[0][:4]
+    (0, 1, 2, 'concession')
+    """
+    depths = _depths(tree)
+    heads = [
+        min(group, key=lambda number: (depths[number], number))
+        for group in _by_sentence(tree, ends)
+    ]
+    found = restricted(tree, set(heads))
+    units = (edu._replace(span=Span(k, k + 1)) for k, edu in enumerate(found.edus))
+    return found.with_edus(units)
+
+
+def _by_sentence(tree: DiscourseTree, ends: Sequence[int]) -> list[list[int]]:
+    """The numbers of the EDUs of each sentence."""
     groups: dict[int, list[int]] = {}
     for number, edu in enumerate(tree.edus):
         groups.setdefault(bisect_left(ends, edu.span.right), []).append(number)
-    depths = _depths(tree)
-    heads = {min(group, key=lambda number: (depths[number], number)) for group in groups.values()}
-    return grafted(restricted(tree, heads), [restricted(tree, group) for group in groups.values()])
+    return list(groups.values())
 
 
 def _depths(tree: DiscourseTree) -> list[int]:

@@ -25,6 +25,7 @@ from cleft.tree import fold
 
 if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
+    from cleft.search import Parse
 
 __all__ = ["Document", "Summary", "grafted", "join_sentences", "paragraph_starts"]
 
@@ -43,7 +44,8 @@ class Document:
     characters of `text`. `paragraphs` are the numbers of the sentences that
     begin one. `tree` is None where no sentence has a token; `error` is the
     document's, or the first of a sentence that could not be parsed.
-    `fields` is whatever else came along.
+    `fields` is whatever else came along. `parses` has the trees over its sentences,
+    best first: each sentence is a leaf.
 
     >>> edu = DiscourseTree.leaf(Edu("It rained", Span(0, 2)))
     >>> words = (Token("It", 0, 2), Token("rained", 3, 9))
@@ -64,6 +66,7 @@ class Document:
     id: str | None = None
     error: CleftError | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    parses: tuple[Parse, ...] = ()
 
     @classmethod
     def of(
@@ -76,6 +79,7 @@ class Document:
         id: str | None = None,  # noqa: A002 - as the field is called
         error: CleftError | None = None,
         fields: Mapping[str, Any] | None = None,
+        parses: Iterable[Parse] = (),
     ) -> Document:
         """A document of parsed sentences and the tree over those that have tokens.
 
@@ -101,6 +105,7 @@ class Document:
             id=id,
             error=error or first,
             fields=fields or {},
+            parses=tuple(parses),
         )
 
     # ------------------------------------------------------------ units

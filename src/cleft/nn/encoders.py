@@ -99,7 +99,7 @@ class Encoder(nn.Module):
             self.layers.append(BiLstm(size, config.encoder_hidden, config.recurrent_dropout))
             size = 2 * config.encoder_hidden
         self.dropout = SharedDropout(config.encoder_dropout)
-        self.size = size
+        self.size = self.summary = size
 
     def forward(self, inputs: Inputs) -> Encoding:
         """Encode a batch."""

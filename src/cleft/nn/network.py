@@ -11,6 +11,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.encoders import Encoder
 from cleft.nn.heads import SplitHead
 from cleft.nn.layers import Mlp
+from cleft.nn.sentences import SentenceEncoder
 from cleft.nn.vocab import Vocabulary
 
 __all__ = ["Network", "Tagger"]
@@ -37,18 +38,27 @@ class Tagger(nn.Module):
 class Network(nn.Module):
     """The network of a configuration and a vocabulary."""
 
-    def __init__(
-        self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None
-    ) -> None:
+    def __init__(self, config: NetworkConfig, vocabulary: Vocabulary, under: Any = None) -> None:
+        """`under` is the transformer, or the size of a sentence's vector."""
         super().__init__()
         self.config = config
-        self.encoder = Encoder(config, vocabulary, transformer)
-        size = self.encoder.size
+        self.encoder: Encoder | SentenceEncoder
+        if config.encoder == "sentences":
+            self.encoder = SentenceEncoder(config, under)
+        else:
+            self.encoder = Encoder(config, vocabulary, under)
+        size, summary = self.encoder.size, self.encoder.summary
         self.heads = nn.ModuleDict()
         for task in config.tasks:
             labels = max(1, len(vocabulary.labels.get(task, ())))
-            self.heads[task] = SplitHead(size, size, labels, config, task=config.task(task))
+            self.heads[task] = SplitHead(size, summary, labels, config, task=config.task(task))
         self.tagger = Tagger(size, len(vocabulary.tags), config) if config.tags else None
+
+    @property
+    def reader(self) -> Encoder:
+        """The encoder, if it reads words."""
+        assert isinstance(self.encoder, Encoder)
+        return self.encoder
 
     def head(self, task: str) -> SplitHead:
         """The head of a task."""

@@ -11,6 +11,7 @@ import numpy as np
 from cleft.errors import CleftError
 from cleft.metrics.evaluate import Evaluation, Settings, Trees
 from cleft.metrics.evaluate import evaluate as evaluate_trees
+from cleft.metrics.parseval import DiscourseMetric
 from cleft.metrics.prm import COLLINS, SETTINGS
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.data import Sentence
@@ -21,6 +22,9 @@ from cleft.tasks import Task
 __all__ = ["Outcome", "evaluate", "parse_sentences", "score"]
 
 BATCH_TOKENS = 2000
+
+COUNTED: dict[str, DiscourseMetric] = {"original": "original"}
+"""What metrics of recipes count in discourse trees, if not what RST Parseval does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +107,8 @@ def score(
 ) -> Evaluation:
     """The evaluation of a task's parses; trees were cleaned when they were read."""
     trees = [parse.tree if parse is not None else None for parse in parses]
-    settings = Settings(clean="none", parameters=SETTINGS.get(metric, COLLINS))
+    parameters, counted = SETTINGS.get(metric, COLLINS), COUNTED.get(metric, "rst")
+    settings = Settings(clean="none", parameters=parameters, metric=counted)
     gold = Trees.of(task, [sentence.tree for sentence in sentences])
     return evaluate_trees(task, gold, Trees.of(task, trees), settings)
 
