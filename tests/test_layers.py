@@ -28,7 +28,7 @@ ROOMS = (
     ("cleft.text",),
     ("cleft.search",),
     ("cleft.runtime",),
-    ("cleft.models", "cleft.parser", "cleft.engines"),
+    ("cleft.models", "cleft.documents", "cleft.parser", "cleft.engines"),
     ("cleft.integrations",),
     ("cleft.nn",),
     ("cleft.nn.train",),
@@ -57,6 +57,7 @@ NAMED_ALIKE = {
     "trees": "decisions into trees, and trees into answers of the server",
     "convert": "a command, and what it does",
     "evaluate": "a command, what it does, and the scores of a model in training",
+    "documents": "whole documents: parsing them, their units, learning from them, a command's",
 }
 """File names that stand more than once, and what their files have in common."""
 
