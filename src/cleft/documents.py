@@ -16,7 +16,7 @@ from cleft.discourse import DiscourseTree
 from cleft.document import Document
 from cleft.errors import CleftError, ModelError
 from cleft.runtime import OnnxScorer
-from cleft.runtime.documents import Unit
+from cleft.runtime.units import Unit
 from cleft.search import Constraints, SearchOptions, search
 from cleft.search.scorer import Floats
 from cleft.sentence import SentenceInput

@@ -27,8 +27,8 @@ from cleft.errors import (
 from cleft.models import DEFAULT, model_path
 from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer, check
 from cleft.runtime.batches import GREEDY_TOKENS, LARGEST, TOKENS, always, plan, windows
-from cleft.runtime.documents import sentence_vectors
 from cleft.runtime.scorer import OnnxEncoded
+from cleft.runtime.units import sentence_vectors
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import (
     LONGEST_SENTENCE,

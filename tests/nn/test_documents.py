@@ -21,7 +21,7 @@ from cleft.nn.export.export import export
 from cleft.nn.train.documents import parts_of, read_documents
 from cleft.nn.train.recipe import parse_recipe
 from cleft.nn.train.trainer import train
-from cleft.runtime.documents import Unit, sentence_vectors, text_marks
+from cleft.runtime.units import Unit, sentence_vectors, text_marks
 from cleft.search import SearchOptions, search
 from cleft.span import Constraints, Span
 from cleft.tasks import DOCUMENT

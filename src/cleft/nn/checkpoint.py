@@ -28,8 +28,8 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Featuriser
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.sentences import UnitFeaturiser, frozen_sums
 from cleft.nn.transformer import encoder_sums, load_pieces, load_transformer
+from cleft.nn.units import UnitFeaturiser, frozen_sums
 from cleft.nn.vocab import Vocabulary
 from cleft.runtime import ModelDirectory
 

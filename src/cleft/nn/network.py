@@ -11,7 +11,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.encoders import Encoder
 from cleft.nn.heads import SplitHead
 from cleft.nn.layers import Mlp
-from cleft.nn.sentences import SentenceEncoder
+from cleft.nn.units import SentenceEncoder
 from cleft.nn.vocab import Vocabulary
 
 __all__ = ["Network", "Tagger"]

@@ -14,7 +14,6 @@ import numpy as np
 
 from cleft.runtime.batches import plan
 from cleft.runtime.directory import ModelDirectory
-from cleft.runtime.documents import Unit, sentence_vectors, text_marks
 from cleft.runtime.packing import (
     Memory,
     by_end,
@@ -26,6 +25,7 @@ from cleft.runtime.packing import (
     spread,
 )
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
+from cleft.runtime.units import Unit, sentence_vectors, text_marks
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
 from cleft.search.scorer import Encoded, Floats, Ints, State

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cleft.errors import CleftError, ModelError
-from cleft.runtime.documents import Unit
 from cleft.runtime.manifest import ModelScorer, SelfTest, SplitRow
+from cleft.runtime.units import Unit
 from cleft.search import Parse, search
 from cleft.search.scorer import Encoded
 from cleft.tasks import get_task

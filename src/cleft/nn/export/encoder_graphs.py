@@ -18,9 +18,9 @@ from cleft.nn.encoders import CharEncoder, Encoder
 from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array
 from cleft.nn.export.int8 import FullMaps, Maps, Seen, SmallMaps, even_values
 from cleft.nn.layers import BiLstm, Lstm
-from cleft.nn.sentences import SentenceEncoder
 from cleft.nn.transformer import Transformer
-from cleft.runtime.documents import PARTS
+from cleft.nn.units import SentenceEncoder
+from cleft.runtime.units import PARTS
 
 __all__ = [
     "chars_graph",

@@ -36,11 +36,11 @@ from cleft.nn.export.quality import Dev, check_tasks, refuse_loss
 from cleft.nn.export.tokenizer import piece_rules, piece_vocabulary, samples
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.sentences import SentenceEncoder, UnitFeaturiser
+from cleft.nn.units import SentenceEncoder, UnitFeaturiser
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
 from cleft.runtime.directory import shrink
-from cleft.runtime.documents import Unit
 from cleft.runtime.selftest import document_test, self_test
+from cleft.runtime.units import Unit
 from cleft.runtime.words import CASINGS
 from cleft.search import search
 from cleft.tasks import get_task, task_names
@@ -98,7 +98,7 @@ def export(
 def _metrics(table: Mapping[str, Any], source: Path) -> Mapping[str, str]:
     """How each task of a model was scored when it was chosen."""
     found = table.get("metrics", {})
-    known = {metric for name in task_names() for metric in get_task(name).metrics}
+    known = [metric for name in task_names() for metric in get_task(name).metrics]
     if not isinstance(found, dict) or not all(value in known for value in found.values()):
         raise InputError(
             f"expected a metric by task, found {found!r}",

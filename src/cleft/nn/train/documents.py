@@ -18,7 +18,7 @@ from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, Place
 from cleft.formats.json_values import as_list, as_object, as_row, as_strings, load_json
 from cleft.relations import matching_classes
-from cleft.runtime.documents import Unit
+from cleft.runtime.units import Unit
 from cleft.span import Span
 from cleft.tasks import split_relation
 

@@ -20,7 +20,7 @@ from cleft.nn.features import Featuriser, Inputs
 from cleft.nn.layers import BiLstm, SharedDropout, real_positions
 from cleft.nn.vocab import Vocabulary
 from cleft.runtime import ModelDirectory, OnnxScorer
-from cleft.runtime.documents import MARKS, PARTS, Unit, sentence_vectors, text_marks
+from cleft.runtime.units import MARKS, PARTS, Unit, sentence_vectors, text_marks
 from cleft.search.scorer import Floats
 
 __all__ = ["SentenceEncoder", "UnitFeaturiser", "frozen_sums"]
