@@ -57,7 +57,7 @@ NAMED_ALIKE = {
     "trees": "decisions into trees, and trees into answers of the server",
     "convert": "a command, and what it does",
     "evaluate": "a command, what it does, and the scores of a model in training",
-    "documents": "documents to parse, and to train on",
+    "documents": "documents to parse, of a command, and to train on",
     "units": "sentences as units of a document: on ONNX Runtime, on PyTorch",
 }
 """File names that stand more than once, and what their files have in common."""

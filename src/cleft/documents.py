@@ -35,13 +35,14 @@ Vectors = dict[tuple[str, ...], Floats]
 class DocumentInput:
     """A document to be parsed: its sentences, its text if it has one, where paragraphs begin.
 
-    `bound` is what the tree over its sentences must obey.
+    `bound` is what the tree over its sentences must obey, `id` its name.
     """
 
     sentences: Sequence[SentenceInput]
     text: str | None = None
     paragraphs: Sequence[int] = (0,)
     bound: Constraints | None = None
+    id: str | None = None
 
 
 def head_over(parser: Parser) -> tuple[OnnxScorer, Task[Any]]:
@@ -64,6 +65,7 @@ def parse_whole(
     found = parser.parse_inputs(document.sentences, task=task, options=options, vectors=vectors)
     begins = set(document.paragraphs)
     given: dict[str, Any] = {"text": document.text, "paragraphs": document.paragraphs}
+    given["id"] = document.id
     units = [Unit(each.words, number in begins) for number, each in enumerate(found) if each.tokens]
     if len(units) < 2:
         return Document.of(found, **given)

@@ -47,9 +47,9 @@ BOTH = "both"
 ENGLISH = "en"
 WORKER_WINDOW = 256
 
-Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput
+Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput | DocumentInput
 """What a stream is made of: texts, lists of tokens, sentences that were read from a file; of
-documents, texts and lists of sentences."""
+documents, texts and lists of sentences, or documents that were read from a file."""
 
 Found = dict[str, list[Parse] | CleftError]
 """The parses of one sentence by task, or why there are none."""
@@ -286,8 +286,8 @@ class Parser:
         a time. With `jobs` above 1, so many worker processes parse windows ahead.
         For a source that rests, `ready` tells whether the next item can be had
         without waiting: if not, what was read so far is parsed at once. With
-        `document`, an item is a text or a list of sentences, each a list of
-        tokens, and gives one `Document`.
+        `document`, an item is a text, a list of sentences, each a list of
+        tokens, or a `DocumentInput`, and gives one `Document`.
 
         >>> items = ["It rained. She slept.", ["We", "left", "."]]
         >>> [(found.source, found.words[0]) for found in load("en-fast").stream(items)]
@@ -326,6 +326,8 @@ class Parser:
 
     def _read_document(self, item: Any, reading: Reading, number: int = 0) -> DocumentInput:
         """The sentences of a text, or of a list of them, with the paragraphs."""
+        if isinstance(item, DocumentInput):
+            return replace(item, sentences=list(self._watched(item.sentences)))
         if isinstance(item, str):
             inputs = list(self._watched(reading.text(item, number)))
             starts = paragraph_starts(each.paragraph for each in inputs)

@@ -7,7 +7,7 @@
 
 _shtab_cleft_subparsers=(parse segment demo evaluate convert sentences draw train export serve info check completion)
 
-_shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output)
+_shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output --document --summary)
 _shtab_cleft_segment_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --format -o --output)
 _shtab_cleft_demo_option_strings=(-h --help)
 _shtab_cleft_evaluate_option_strings=(-h --help --task --format --json --evalb --prm --dialect --clean --stop --by-label --by-length --confusion --metric --gold-edus --relations --genres --by-genre --model --beam --jobs --edus --against --bootstrap --seed)
@@ -59,7 +59,7 @@ _shtab_cleft_parse___input_choices=(text lines tokens jsonl conllu brackets)
 _shtab_cleft_parse___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_parse___hyphens_choices=(split keep)
 _shtab_cleft_parse___task_choices=(syntax discourse both)
-_shtab_cleft_parse___format_choices=(terminal brackets jsonl dis rs3 svg html)
+_shtab_cleft_parse___format_choices=(terminal brackets jsonl dis rs3 rs4 svg html)
 _shtab_cleft_segment___input_choices=(text lines tokens jsonl conllu brackets)
 _shtab_cleft_segment___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_segment___hyphens_choices=(split keep)
@@ -88,6 +88,7 @@ _shtab_cleft_parse__h_nargs=0
 _shtab_cleft_parse___help_nargs=0
 _shtab_cleft_parse___keep_tags_nargs=0
 _shtab_cleft_parse___edus_nargs=0
+_shtab_cleft_parse___document_nargs=0
 _shtab_cleft_segment_pos_0_nargs='*'
 _shtab_cleft_segment__h_nargs=0
 _shtab_cleft_segment___help_nargs=0

@@ -57,7 +57,7 @@ function _shtab_cleft_using
 end
 
 set -g _shtab_cleft_commands parse segment demo evaluate convert sentences draw train export serve info check completion
-set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --width -o
+set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --relations --seconds --seed --sentences --set --summary --task --text --theme --threads --to --token-file --width -o
 
 complete -c cleft -e
 complete -c cleft -f
@@ -79,8 +79,10 @@ complete -c cleft -n '_shtab_cleft_using parse' -l task -xka "syntax discourse b
 complete -c cleft -n '_shtab_cleft_using parse' -l n-best -x -d 'how many trees of a task (default: 1)'
 complete -c cleft -n '_shtab_cleft_using parse' -l keep-tags -d 'with --input brackets: the tags of its trees'
 complete -c cleft -n '_shtab_cleft_using parse' -l edus -d 'the input gives the EDUs; see below'
-complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 svg html" -d 'default: terminal'
+complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 rs4 svg html" -d 'default: terminal'
 complete -c cleft -n '_shtab_cleft_using parse' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a file or a folder; see below'
+complete -c cleft -n '_shtab_cleft_using parse' -l document -d 'one discourse tree over each input; see below'
+complete -c cleft -n '_shtab_cleft_using parse' -l summary -x -d 'with --document: its N most important sentences'
 complete -c cleft -n '_shtab_cleft_using parse; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it), or - for standard input'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a segment -d 'Split text into elementary discourse units.'
 complete -c cleft -n '_shtab_cleft_using segment' -s h -l help -d 'show this help message and exit'

@@ -162,8 +162,10 @@ _shtab_cleft_parse_options=(
   "--n-best[how many trees of a task (default\: 1)]:N:"
   "--keep-tags[with --input brackets\: the tags of its trees]"
   "--edus[the input gives the EDUs\; see below]"
-  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 svg html)"
+  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 rs4 svg html)"
   {-o,--output}"[a file or a folder\; see below]:OUT:_files"
+  "--document[one discourse tree over each input\; see below]"
+  "--summary[with --document\: its N most important sentences]:N:"
   "*:a file, a folder of .txt files, a text (if it has white space in it), or - for standard input:_files"
 )
 
