@@ -14,10 +14,8 @@ from math import log, log1p
 
 import numpy as np
 
-from cleft.runtime.packing import firsts
+from cleft.runtime.batches import firsts
 from cleft.search.scorer import Floats
-
-__all__ = ["MARKS", "PARTS", "Unit", "sentence_vectors", "text_marks"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,24 +22,13 @@ from cleft.errors import InputError
 from cleft.formats.cleaning import cleaning
 from cleft.formats.registry import FORMATS
 from cleft.nn.config import NetworkConfig
+from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, Numbers
 from cleft.nn.train.documents import Over, parts_of, read_documents
 from cleft.nn.train.recipe import DataConfig, set_name
-from cleft.nn.vocab import Vocabulary
 from cleft.runtime.words import plain_form
 from cleft.tasks import Derivation, Task, get_task
 from cleft.tree import Tree
-
-__all__ = [
-    "Decisions",
-    "Sentence",
-    "derive_sentences",
-    "is_blank",
-    "make_examples",
-    "make_vocabulary",
-    "read_sentences",
-    "with_parts",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,9 +23,6 @@ from cleft.runtime.units import Unit
 from cleft.span import Span
 from cleft.tasks import split_relation
 
-__all__ = ["Over", "parts_of", "read_documents", "tree_of_line"]
-
-
 Over = tuple[tuple[Unit, ...], DiscourseTree]
 """Units, and a tree over them."""
 
