@@ -134,7 +134,7 @@ def _read_folder(folder: Path, format_name: str | None) -> Trees:
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in endings)
     if not paths:
         raise InputError(
-            "expected a file, or a folder of .rs3, .rs4 or .dis files, found a directory without them",
+            "expected a file or files of RST in a folder, found a directory without them",
             where=str(folder),
             hint="name a file in it",
         )
