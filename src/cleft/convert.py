@@ -42,6 +42,7 @@ __all__ = [
     "SentenceTree",
     "convert",
     "format_sentence",
+    "genre_of",
     "over_sentences",
     "read_sentences",
     "restricted",
@@ -348,7 +349,7 @@ def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) 
     data: dict[str, Any] = {
         "doc": doc,
         "sent": f"{doc}-{sentence.number}",
-        "genre": _genre(doc),
+        "genre": genre_of(doc),
         "text": None,
         "tokens": list(sentence.tokens),
         "space_after": None,
@@ -359,7 +360,7 @@ def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) 
     return f'{_json(data)[:-1]}, "tree": {_nested(sentence.tree, classes)}}}'
 
 
-def _genre(doc: str) -> str | None:
+def genre_of(doc: str) -> str | None:
     """The genre in a document's name, where it is one of GUM or GCDT: GUM_GENRE_name."""
     corpus, _, rest = doc.partition("_")
     genre, found, _ = rest.partition("_")

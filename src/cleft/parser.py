@@ -325,7 +325,12 @@ class Parser:
     def _read_document(self, item: Any, reading: Reading, number: int = 0) -> DocumentInput:
         """The sentences of a text, or of a list of them, with the paragraphs."""
         if isinstance(item, DocumentInput):
-            return replace(item, sentences=list(self._watched(item.sentences)))
+            rows = enumerate(item.sentences, start=1)
+            checked = (
+                each.checked(number, "" if each.line or each.number else f"sentence {count}")
+                for count, each in rows
+            )
+            return replace(item, sentences=list(self._watched(checked)))
         if isinstance(item, str):
             inputs = list(self._watched(reading.text(item, number)))
             starts = paragraph_starts(each.paragraph for each in inputs)

@@ -122,6 +122,7 @@ complete -c cleft -n '_shtab_cleft_using evaluate' -l model -xka "(_cleft_models
 complete -c cleft -n '_shtab_cleft_using evaluate' -l beam -x -d 'width of the beam (default: 1, greedy)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l jobs -x -d 'processes that parse (default: 1)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l edus -xka "model gold" -d 'whose EDUs to build on (default: model)'
+complete -c cleft -n '_shtab_cleft_using evaluate' -l sentences -xka "model gold" -d 'of documents: whose sentences and tokens to build on (default: model, from the text alone; with --edus gold the gold ones, where GOLD has them)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l against -xka "(_cleft_models_or_files)" -d 'test the difference to another prediction: a file, or a model'"'"'s name or directory'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l bootstrap -x -d '95 % intervals from N resampled sets; with --against also the number of samples for its test (default there: 1000); at most 100000'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l seed -x -d 'for all resampling (default: 0)'

@@ -113,6 +113,7 @@ _shtab_cleft_evaluate_options=(
   "--beam[width of the beam (default\: 1, greedy)]:beam:"
   "--jobs[processes that parse (default\: 1)]:jobs:"
   "--edus[whose EDUs to build on (default\: model)]:edus:(model gold)"
+  "--sentences[of documents\: whose sentences and tokens to build on (default\: model, from the text alone\; with --edus gold the gold ones, where GOLD has them)]:sentences:(model gold)"
   "--against[test the difference to another prediction\: a file, or a model\'s name or directory]:PRED2:_cleft_models_or_files"
   "--bootstrap[95 \% intervals from N resampled sets\; with --against also the number of samples for its test (default there\: 1000)\; at most 100000]:N:"
   "--seed[for all resampling (default\: 0)]:seed:"
