@@ -371,7 +371,7 @@ class Sentences:
         for each in self.inputs:
             self._starts.append(count)
             try:
-                for sentence in self._read(each):
+                for sentence in self.read(each):
                     count += 1
                     yield self._noted(sentence, each)
             except CleftError as error:
@@ -387,7 +387,8 @@ class Sentences:
             return sentence
         return replace(sentence, fields={"file": each.name, **sentence.fields})
 
-    def _read(self, each: Input) -> Iterator[SentenceInput]:
+    def read(self, each: Input) -> Iterator[SentenceInput]:
+        """The sentences of one input."""
         from cleft import text
 
         if self.edus:
@@ -399,11 +400,14 @@ class Sentences:
         if each.kind == "brackets":
             return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
         if each.kind == "text":
-            lines = _prose(each) if each.guessed else each.lines()
-            return text.read_plain(lines, self.language, self.hyphens)
+            return text.read_plain(self.lines(each), self.language, self.hyphens)
         assert each.path is not None
         read = text.read_jsonl_tokens if each.kind == "jsonl" else text.read_conllu
         return read(each.path)
+
+    def lines(self, each: Input) -> Iterable[str]:
+        """The lines of an input; one that nothing tells the kind of must be prose."""
+        return _prose(each) if each.guessed else each.lines()
 
     def _read_edus(self, each: Input) -> Iterator[SentenceInput]:
         from cleft.span import Constraints
@@ -423,9 +427,8 @@ class Sentences:
                 edus = edus_of_fields(sentence, each.name)
                 yield replace(sentence, constraints=Constraints(edus=edus))
             return
-        lines = _prose(each) if each.guessed else each.lines()
         tokenised = each.kind == "tokens"
-        yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
+        yield from edus_of_lines(self.lines(each), self.language, self.hyphens, tokenised=tokenised)
 
 
 def _words_of_trees(each: Input, name: str, *, keep_tags: bool) -> Iterator[SentenceInput]:

@@ -49,7 +49,7 @@ HALF = log(0.5)
 
 def search(
     scorer: Scorer,
-    sentences: Sequence[Sequence[str]],
+    sentences: Sequence[Sequence[Any]],
     task: Task[Any],
     options: SearchOptions | None = None,
     *,

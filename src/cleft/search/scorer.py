@@ -49,8 +49,8 @@ class State(Protocol):
 class Scorer(Protocol):
     """What the search asks of a network; `task` is `syntax` or `discourse`."""
 
-    def encode(self, sentences: Sequence[Sequence[str]]) -> Encoded:
-        """Encode a batch of tokenised, non-empty sentences."""
+    def encode(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
+        """Encode a batch of tokenised, non-empty sentences, or of documents made of sentences."""
         ...
 
     def start(self, encoded: Encoded, task: str) -> State:

@@ -19,6 +19,7 @@ from cleft import files
 from cleft.errors import CleftError, InputError
 from cleft.metrics.evaluate import Evaluation, Settings, Trees
 from cleft.metrics.evaluate import evaluate as evaluate_trees
+from cleft.metrics.parseval import DiscourseMetric
 from cleft.metrics.prm import COLLINS, SETTINGS
 from cleft.nn.checkpoint import load_model
 from cleft.nn.scorer import TorchScorer
@@ -29,6 +30,9 @@ from cleft.search.scorer import Encoded, Scorer
 from cleft.tasks import Task, get_task
 
 BATCH_TOKENS = 2000
+
+COUNTED: dict[str, DiscourseMetric] = {"original": "original"}
+"""What metrics of recipes count in discourse trees, if not what RST Parseval does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +115,8 @@ def score(
 ) -> Evaluation:
     """The evaluation of a task's parses; trees were cleaned when they were read."""
     trees = [parse.tree if parse is not None else None for parse in parses]
-    settings = Settings(clean="none", parameters=SETTINGS.get(metric, COLLINS))
+    parameters, counted = SETTINGS.get(metric, COLLINS), COUNTED.get(metric, "rst")
+    settings = Settings(clean="none", parameters=parameters, metric=counted)
     gold = Trees.of(task, [sentence.tree for sentence in sentences])
     return evaluate_trees(task, gold, Trees.of(task, trees), settings)
 
