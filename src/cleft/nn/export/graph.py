@@ -256,6 +256,7 @@ CONTRIBUTED = frozenset(
         "FastGelu",
         "FusedMatMul",
         "Gelu",
+        "QuickGelu",
         "MatMulIntegerToFloat",
         "MultiHeadAttention",
     }
