@@ -1,7 +1,7 @@
 r"""Make the French encoder that recipes/fr.toml fine-tunes out of Helsinki-NLP's opus-mt-fr-en.
 
     python recipes/opus_fr.py ~/cleft-runs/pretrained/opus-fr ~/cleft-runs/pretrained/opus-fr-cut \
-        --treebank ../shared/data/syntax/sequoia-fr/train.mrg --pieces 16000
+        --treebank ../shared/data/syntax/sequoia-fr/train.mrg --pieces 15000
 
 The translator's encoder half, and of its 59,514 pieces those that French needs: all that the
 treebank's words are cut into, all single characters of the French SentencePiece model, and its most
@@ -86,7 +86,7 @@ def main() -> None:
     parser.add_argument("source", type=Path, help="the whole translator")
     parser.add_argument("target", type=Path, help="where to write the encoder")
     parser.add_argument("--treebank", type=Path, required=True, help="trees whose words are kept")
-    parser.add_argument("--pieces", type=int, default=16_000, help="how many to keep")
+    parser.add_argument("--pieces", type=int, default=15_000, help="how many to keep")
     args = parser.parse_args()
     processor = sentencepiece.SentencePieceProcessor(model_file=str(args.source / "source.spm"))
     words = [word for tree in read_brackets(args.treebank, SPMRL) for word in tree.words()]

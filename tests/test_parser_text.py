@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 
 import pyarrow
 import pytest
@@ -11,11 +12,14 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import cleft
+from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, LanguageWarning, ModelError, UsageError
 from cleft.models import builtin_models
 from cleft.parser import Parser, load
 from cleft.search import Constraints
+from cleft.search.trees import build_tree
 from cleft.sentence import SentenceInput
+from cleft.tasks import DISCOURSE
 from cleft.text import Token
 from tests.runtime.models import model
 
@@ -87,7 +91,7 @@ def test_what_is_no_text_is_refused(parser):
     with pytest.raises(UsageError, match="hyphens"):
         parser.parse("a", hyphens="some")
     with pytest.raises(UsageError):
-        parser.parse("a", language="zh")
+        parser.parse("a", language="th")
     with pytest.raises(UsageError, match="hyphens"):
         parser.stream(["a"], hyphens="some")
 
@@ -334,3 +338,21 @@ def test_a_warning_points_to_the_caller(english):
 def test_text_in_the_language_of_the_model_or_of_one_that_names_none_is_quiet(english, parser):
     english.parse("The dog does not sleep, because it rains in the night.")  # warnings are errors
     parser.parse(GERMAN)
+
+
+def test_each_tree_is_built_once(parser):
+    made = Counter()
+
+    def count(frame, event, _):
+        if event == "call":
+            made[frame.f_code] += 1
+
+    sys.setprofile(count)
+    try:
+        found = parser.parse("Rain fell, so she left. The old grey heron waits.")
+        assert all(sentence.to_jsonl() for sentence in found)
+    finally:
+        sys.setprofile(None)
+    assert made[build_tree.__code__] == made[DISCOURSE.build.__code__] == len(found) == 2
+    nodes = sum(len(sentence.discourse.preorder()) for sentence in found)
+    assert made[DiscourseTree.__init__.__code__] == nodes

@@ -26,16 +26,12 @@ from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer
 from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import (
-    LONGEST_SENTENCE,
-    LONGEST_TOKEN,
     Sentence,
     SentenceInput,
     checked_tokens,
 )
 from cleft.tasks import Task
 from cleft.text import Hyphens, LanguageWatch, Reading
-
-__all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
 BOTH = "both"
 ENGLISH = "en"

@@ -24,8 +24,6 @@ from cleft.tree import Tree
 if TYPE_CHECKING:
     from cleft.search import Parse
 
-__all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Sentence", "SentenceInput", "checked_tokens"]
-
 LONGEST_TOKEN = 10_000
 LONGEST_SENTENCE = 20_000
 """The most characters of a token, and tokens of a sentence, that are parsed."""

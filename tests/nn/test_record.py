@@ -16,7 +16,7 @@ from cleft.nn.checkpoint import fill, load_checkpoint, load_model, save_checkpoi
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Vocabulary
 from cleft.nn.network import Network
-from cleft.nn.train import progress as progress_module
+from cleft.nn.train import rundir as progress_module
 from cleft.nn.train.objective import Average, learning_rate_factor, make_optimiser
 from cleft.nn.train.recipe import TrainingConfig
 from cleft.nn.train.rundir import (

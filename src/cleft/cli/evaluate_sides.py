@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OPTIONS = ("beam", "jobs", "edus")
 """Options that need a model."""
 
-ABOUT_PIPES = "say with --format what standard input holds, for example jsonl"
+PIPE_HINT = "say with --format what standard input holds, for example jsonl"
 
 REPORTED = 10  # the most sentences without a tree that are reported one by one
 
@@ -57,7 +57,7 @@ def _read(path: str, args: argparse.Namespace) -> Trees:
         if path != STREAM or args.format:
             raise
         # A pipe has no ending: what comes through it was taken for brackets.
-        raise TreeFormatError(error.problem, where=error.where, hint=ABOUT_PIPES) from error
+        raise TreeFormatError(error.problem, where=error.where, hint=PIPE_HINT) from error
 
 
 def _is_model(name: str) -> bool:
@@ -66,11 +66,11 @@ def _is_model(name: str) -> bool:
     return path.is_dir() or (not path.exists() and name in {each.name for each in find_models()})
 
 
-def places_of(asked: str | None, genres: list[str], where: str) -> list[int] | None:
-    """The places of the sentences of the genres asked for; None for all."""
-    if asked is None:
+def places_of_genres(names: str | None, genres: list[str], where: str) -> list[int] | None:
+    """The places of the sentences of genres, named with commas between them; None for all."""
+    if names is None:
         return None
-    wanted = {name.strip() for name in asked.split(",")}
+    wanted = {name.strip() for name in names.split(",")}
     unknown = wanted - set(genres)
     if unknown:
         raise UsageError(

@@ -1,7 +1,7 @@
 """What `cleft parse` and `cleft segment` read: texts, files, folders, standard input.
 
 All inputs are one stream of sentences, so that worker processes and windows
-span them; `Sentences.owner` tells which input a result belongs to.
+span them; `Sentences.owner` gives the input that a result belongs to.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from cleft.sentence import SentenceInput
     from cleft.text import Hyphens
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs", "load_model"]
-
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 AUTO = "auto"
 RAW = ("text", "lines")
@@ -37,9 +35,9 @@ WITH_EDUS = ("text", "tokens", "jsonl")
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
 UNSPACED = re.compile(r"[^./\\]*[\u3040-\u30ff\u3400-\u9fff][^./\\]*")
 """What is a text though no space is in it: Chinese and Japanese, without a file's ending."""
-AT_MOST = 10_000
-"""Characters after which a beginning that is still undecided is taken for text."""
-FOUND = {
+UNDECIDED = 10_000
+"""Characters after which a file is read as text if its beginning still fits several formats."""
+NOT_TEXT = {
     "brackets": (
         "trees in brackets",
         "--input brackets parses their words again; --keep-tags keeps their tags",
@@ -49,7 +47,7 @@ FOUND = {
     "rs3": ("XML", "'cleft draw' and 'cleft convert' read the trees of .rs3 and .rs4 files"),
     "dis": ("discourse trees", "'cleft draw' and 'cleft convert' read the trees of .dis files"),
 }
-"""What may be taken for text by mistake, and what to do with it."""
+"""Formats that may be given where text is expected: what they are, and what to do with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +55,15 @@ class Input:
     """One input: a file (or `-`) in `path`, or a text of the command line.
 
     `name` is how messages call it, `target` how its output is called in a
-    folder, without an ending. `asked` is the kind that it is said to be,
-    `told` the one that its name tells. `begun` are the lines of standard input
-    where some were read already.
+    folder, without an ending. `option` is the kind that --input names, `ending`
+    the one that the ending of the file's name stands for. `begun` are the lines of
+    standard input where some were read already.
     """
 
     name: str
     target: Path
-    asked: str | None
-    told: str = "text"
+    option: str | None
+    ending: str = "text"
     path: str | None = None
     text: str = ""
     begun: Iterable[str] | None = None
@@ -73,12 +71,12 @@ class Input:
     @property
     def kind(self) -> str:
         """What it holds, one of KINDS."""
-        return self.asked or self.told
+        return self.option or self.ending
 
     @property
     def guessed(self) -> bool:
         """Whether it is taken for text because nothing says otherwise."""
-        return self.asked is None and self.told == "text"
+        return self.option is None and self.ending == "text"
 
     @property
     def source(self) -> files.Readable:
@@ -142,20 +140,25 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load_model(args: argparse.Namespace, inputs: Sequence[Input]) -> tuple[Parser, list[Input]]:
-    """The model that is asked for, or that of the text's language; and the inputs to read then."""
+def load_model(
+    args: argparse.Namespace, inputs: Sequence[Input]
+) -> tuple[Parser, list[Input], str | None]:
+    """The model, the inputs to read then, and the language whose rules are asked for.
+
+    With --language auto it is the model of the text's language.
+    """
     from cleft.models import DEFAULT
     from cleft.parser import load
 
-    inputs = list(inputs)
-    if args.language == AUTO:
+    name, language, inputs = args.model or DEFAULT, args.language, list(inputs)
+    if language == AUTO:
         if args.model is not None:
             raise UsageError(
                 "--language auto chooses the model, and --model names one", hint="leave one out"
             )
-        args.model, inputs = _by_language(inputs)
-        args.language = None
-    return load(args.model or DEFAULT, threads=args.threads), inputs
+        name, inputs = _by_language(inputs)
+        language = None
+    return load(name, threads=args.threads), inputs, language
 
 
 def _by_language(inputs: list[Input]) -> tuple[str, list[Input]]:
@@ -233,10 +236,10 @@ def _prose(each: Input) -> Iterator[str]:
     for line in lines:
         held += line
         found = _beginning(held)
-        if found is None and held.strip() and len(held) < AT_MOST:
+        if found is None and held.strip() and len(held) < UNDECIDED:
             continue
         if found:
-            what, hint = FOUND[found]
+            what, hint = NOT_TEXT[found]
             raise UsageError(
                 f"expected text, found {what}",
                 where=each.name,
@@ -264,7 +267,7 @@ def _beginning(text: str) -> str | None:
 def _named(argument: str, kind: str | None) -> list[Input]:
     if argument == files.STREAM:
         name = files.source_name(argument)
-        return [Input(name=name, target=Path("stdin"), asked=kind, path=argument)]
+        return [Input(name=name, target=Path("stdin"), option=kind, path=argument)]
     path = Path(argument)
     if argument and _exists(path):  # an empty path would be the current folder
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
@@ -285,15 +288,15 @@ def _text(text: str, kind: str | None) -> Input:
         raise UsageError(
             f"a text on the command line cannot be {kind}", hint="name a file, or - with a pipe"
         )
-    return Input(name="text", target=Path("text"), asked=kind, text=text)
+    return Input(name="text", target=Path("text"), option=kind, text=text)
 
 
 def _file(path: Path, relative: Path, kind: str | None) -> Input:
     plain = Path(str(relative).removesuffix(".gz"))
-    ending = plain.suffix.lower()
-    told = next((name for name, endings in ENDINGS.items() if ending in endings), "text")
+    suffix = plain.suffix.lower()
+    ending = next((name for name, endings in ENDINGS.items() if suffix in endings), "text")
     target = plain.with_suffix("")
-    return Input(name=str(path), target=target, asked=kind, told=told, path=str(path))
+    return Input(name=str(path), target=target, option=kind, ending=ending, path=str(path))
 
 
 def _folder(path: Path, kind: str | None) -> list[Input]:

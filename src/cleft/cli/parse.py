@@ -25,7 +25,8 @@ from cleft.errors import CleftError, UsageError
 from cleft.models import DEFAULT
 
 if TYPE_CHECKING:
-    from cleft.parser import Parser, Sentence
+    from cleft.parser import Parser
+    from cleft.sentence import Sentence
 
 EPILOG = """\
 what is read
@@ -45,15 +46,16 @@ what is written
             --n-best the trees of a sentence, best first, then a blank line
   jsonl     everything, one sentence a line; an "error" where there is no tree
   dis, rs3  discourse, one tree a sentence: sentences are parsed one by one
-  svg       a picture a sentence; several sentences need a folder
+  svg, png, pdf   a picture a sentence; several sentences need a folder
   html      one page
+  forest, qtree   LaTeX, for the package of that name
 
   -o OUT is a file, or a folder with a file for each input if OUT is a folder,
   ends in / or has no ending while there are several inputs. Files appear when
   they are complete. Without -o everything goes to standard output.
 
 Sentences are written as they are parsed, in order, one result for each; memory
-stays bounded except for dis, rs3 and html, which need the whole document. From a
+stays bounded except for dis, rs3, html and LaTeX, which need the whole document. From a
 pipe that rests, what has come is parsed at once: raw text after a blank line,
 since a sentence may go on in the next one, other inputs after every sentence.
 
@@ -119,17 +121,16 @@ def run(args: argparse.Namespace) -> int:
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
 
-    parser, inputs = load_model(args, inputs)
+    parser, inputs, language = load_model(args, inputs)
     if args.edus and DISCOURSE not in parser.manifest.tasks:
         raise UsageError(
             "--edus is about discourse trees, and the model has none",
             where=args.model or DEFAULT,
             hint="use a model with discourse, such as en",
         )
-    language = args.language or parser.language
     sentences = Sentences(
         inputs,
-        language=language,
+        language=language or parser.language,
         hyphens=args.hyphens,
         edus=args.edus,
         clean=args.clean or "ptb",
@@ -138,7 +139,7 @@ def run(args: argparse.Namespace) -> int:
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = with_progress(results, visible=not _to_terminal(destination))
-    with closing(results), tally.told(destination.done):
+    with closing(results), tally.noting_interrupts(destination.done):
         for number, group in grouped(results, sentences, tally, apart=destination.is_folder):
             write_results(destination, number, group, many=args.n_best > 1)
             tally.inputs += 1
@@ -147,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _task(args: argparse.Namespace) -> str:
-    """The task to parse for: what is asked for, as far as the format holds it."""
+    """The task to parse for: that of --task, if the format can hold it."""
     held = HOLDS.get(args.format, BOTH)
     task: str = args.task if held == BOTH else held
     if args.task not in (BOTH, task):
@@ -203,8 +204,8 @@ class Tally:
             self.first = self.first or f"{name}: {sentence.error}"
 
     @contextmanager
-    def told(self, done: Callable[[int], str]) -> Iterator[None]:
-        """Let an interrupt say what was done; `done` tells where so many inputs' output is."""
+    def noting_interrupts(self, done: Callable[[int], str]) -> Iterator[None]:
+        """Add to an interrupt what was done; `done` says where the output of so many inputs is."""
         try:
             yield
         except KeyboardInterrupt as error:
@@ -236,7 +237,7 @@ def parsed(
         ready=live.ready if live else always,
         beam=args.beam,
         jobs=args.jobs,
-        language=args.language,
+        language=sentences.language,
         hyphens=args.hyphens,
         **options,  # type: ignore[arg-type]
     )
@@ -271,7 +272,7 @@ def _counted(
         if isinstance(result, CleftError):
             raise result
         yield result
-        # It is written when the next is asked for: no more are counted than were.
+        # The consumer asks for the next result when this one is written: only then it counts.
         tally.add(result, sentences.inputs[sentences.owner(result.source)].name)
 
 

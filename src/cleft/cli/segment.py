@@ -16,7 +16,7 @@ from cleft.cli.parse import Tally, grouped, parsed, with_progress
 from cleft.formats.json_values import dump_json
 
 if TYPE_CHECKING:
-    from cleft.parser import Sentence
+    from cleft.sentence import Sentence
 
 EPILOG = """\
 One EDU a line, sentences apart by a blank line; a sentence that could not be
@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
     for each in inputs:
         refuse_overwriting(Path(args.output), each)
 
-    parser, inputs = load_model(args, inputs)
-    language = args.language or parser.language
+    parser, inputs, language = load_model(args, inputs)
+    language = language or parser.language
     sentences = Sentences(
         inputs, language=language, hyphens=args.hyphens, clean=args.clean or "ptb"
     )
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()
     results = with_progress(results, visible=not hidden)
-    with closing(results), tally.told(lambda _: done(args.output)):
+    with closing(results), tally.noting_interrupts(lambda _: done(args.output)):
         for _, group in grouped(results, sentences, tally, apart=False):
             with files.writing(args.output) as stream:
                 _write(group, stream, args.format)

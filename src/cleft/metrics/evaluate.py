@@ -89,7 +89,7 @@ class Trees:
 
     @property
     def genres(self) -> list[str]:
-        """The genre of each sentence, as the key `genre` of JSON Lines tells it."""
+        """The genre of each sentence, from the key `genre` of JSON Lines."""
         if self.format != "jsonl":
             raise UsageError(
                 "only JSON Lines tell the genre of a sentence",
@@ -110,7 +110,7 @@ class Trees:
 def read_trees(
     source: files.Readable, format_name: str | None = None, relations: Relations = "coarse"
 ) -> Trees:
-    """The trees of a file, or of a text; an ending that tells no format is taken for brackets.
+    """The trees of a file, or of a text; a file with an unknown ending is read as brackets.
 
     `relations` says which names to take from JSON Lines that give both.
 
@@ -197,7 +197,7 @@ class Evaluation:
         return found | {"clean": self.settings.clean} if cleaned else found
 
     def counts(self) -> dict[str, Rows]:
-        """The counts of each sentence by measure, to tell how sure its F1 is."""
+        """The counts of each sentence by measure, for intervals and tests."""
         from cleft.metrics.significance import count_rows
 
         names = MEASURES if isinstance(self.scores, DiscourseScores) else ("f1",)

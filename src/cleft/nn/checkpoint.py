@@ -29,18 +29,6 @@ from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.transformer import encoder_sums, load_pieces, load_transformer
 
-__all__ = [
-    "build_network",
-    "load_checkpoint",
-    "load_model",
-    "read_json",
-    "read_object",
-    "save_checkpoint",
-    "save_model",
-    "trained_tensors",
-    "write_json",
-]
-
 Tensors = dict[str, Tensor]
 
 COUNTERS: dict[str, Any] = {

@@ -16,9 +16,6 @@ from cleft.errors import RecipeError
 from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
 
-__all__ = ["NetworkConfig", "convert", "from_table"]
-
-
 T = TypeVar("T")
 NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 

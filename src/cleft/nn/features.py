@@ -24,20 +24,6 @@ from cleft.nn.config import NetworkConfig
 from cleft.runtime import wordpiece as runtime
 from cleft.runtime.words import casing, plain_form
 
-__all__ = [
-    "BEGIN",
-    "END",
-    "PAD",
-    "UNKNOWN",
-    "Featuriser",
-    "Inputs",
-    "Vocabulary",
-    "Windows",
-    "WordPieces",
-    "make_windows",
-]
-
-
 PAD, UNKNOWN, BEGIN, END = range(4)
 SPECIAL = ("<pad>", "<unknown>", "<begin>", "<end>")
 

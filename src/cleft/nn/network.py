@@ -19,8 +19,6 @@ from cleft.nn.layers import BiLstm, Mlp, SharedDropout, real_positions, token_dr
 from cleft.nn.transformer import Transformer
 from cleft.runtime.words import CASINGS
 
-__all__ = ["CharEncoder", "ContextEncoder", "Encoder", "Encoding", "Network", "Tagger"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:

@@ -19,8 +19,6 @@ from cleft.nn.network import Encoding, Network
 from cleft.runtime import Manifest
 from cleft.search.scorer import Encoded, Floats, Ints, State
 
-__all__ = ["TorchEncoded", "TorchScorer", "TorchState"]
-
 T = TypeVar("T")
 
 
@@ -146,6 +144,10 @@ class TorchScorer:
     def tag_names(self) -> Sequence[str]:
         """The names of the parts of speech."""
         return self.vocabulary.tags
+
+    def grammar(self, task: str) -> None:
+        """What pairs cost is counted at export; a network in training does not know."""
+        return
 
     def _numbers(self, values: Ints) -> Tensor:
         # A view that runs backwards has to be copied.

@@ -19,25 +19,6 @@ import numpy as np
 from cleft.runtime.sessions import Array
 from cleft.search.scorer import Floats, Ints
 
-__all__ = [
-    "GREEDY_TOKENS",
-    "TOKENS",
-    "Group",
-    "Memory",
-    "SpanGroup",
-    "always",
-    "by_end",
-    "firsts",
-    "grid_of_keys",
-    "pack",
-    "plan",
-    "portions",
-    "real_boundaries",
-    "spread",
-    "windows",
-]
-
-
 T = TypeVar("T")
 
 TOKENS, GREEDY_TOKENS = 1_000, 2_000

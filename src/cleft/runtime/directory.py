@@ -26,10 +26,8 @@ import numpy.typing as npt
 
 from cleft.errors import ModelError
 from cleft.runtime.manifest import CONFIG, Manifest
+from cleft.search.grammar import Counts
 from cleft.search.scorer import Floats
-
-__all__ = ["SUMS", "ModelDirectory", "Table", "checksum", "map_matrix", "shrink", "write_checksums"]
-
 
 STEPS = 127
 
@@ -73,6 +71,7 @@ def shrink(matrix: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
 
 
 SUMS = "SHA256SUMS"
+COUNTS = "counts.json"
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 SMALL = 64 << 20
 LARGE = 4 << 30
@@ -261,6 +260,11 @@ class ModelDirectory:
                 f"expected a matrix of numbers, found {array.dtype} {array.shape}", where=str(path)
             )
         return array
+
+    def counts(self, task: str) -> Counts:
+        """The counts of pairs in the training trees of a task."""
+        name = f"{task}-{COUNTS}"
+        return Counts.from_table(self.json(name), str(self.path / name))
 
     def json(self, name: str) -> Any:
         """A verified JSON file."""

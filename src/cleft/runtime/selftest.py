@@ -9,8 +9,6 @@ from cleft.runtime.manifest import ModelScorer, SelfTest, SplitRow
 from cleft.search import Parse, search
 from cleft.tasks import get_task
 
-__all__ = ["check", "self_test"]
-
 TOLERANCE = 1e-2
 """How far a log-probability may be from the one recorded: machines add up in different orders."""
 

@@ -17,9 +17,6 @@ from cleft.search.options import LOWEST, Masks
 from cleft.search.scorer import Encoded, Floats, Ints, Scorer, State
 from cleft.span import Span
 
-__all__ = ["Candidate", "Decoder", "Marks", "Statistics"]
-
-
 SURE = 1e-6
 """No mark is surer than this, so that every tree has some probability."""
 

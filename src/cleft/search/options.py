@@ -17,9 +17,6 @@ from cleft.errors import UsageError, check_number
 from cleft.search.scorer import Floats, Ints
 from cleft.span import Constraints
 
-__all__ = ["LOWEST", "Masks", "SearchOptions"]
-
-
 NUMBERS = (
     ("beam", 1, "use 1 for greedy search"),
     ("n_best", 1, "use 1 for the best tree only"),

@@ -14,8 +14,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-__all__ = ["LanguageWatch", "identify", "language_remark", "other_language"]
-
 ENOUGH = 0.35
 """A text with this share of function words is in its language, and no other is looked for."""
 SHARE = 0.12

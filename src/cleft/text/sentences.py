@@ -16,14 +16,6 @@ from typing import NamedTuple
 from cleft.text.languages import CAPTIONS, REPORTING, Language, language_named
 from cleft.text.tokens import CLOSERS, OPENERS, STOPS
 
-__all__ = [
-    "SentenceSpan",
-    "paragraph_sentences",
-    "paragraphs_of_lines",
-    "split_paragraphs",
-    "split_sentences",
-]
-
 REACH = 40
 """How far before a stop its word is looked for."""
 

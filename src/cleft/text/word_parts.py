@@ -10,16 +10,7 @@ from __future__ import annotations
 
 import re
 
-from cleft.text.languages import (
-    CONTRACTIONS,
-    INTERJECTIONS,
-    PREFIXES,
-    SUFFIXES,
-    Hyphens,
-    Language,
-)
-
-__all__ = ["DASH", "head_ends", "tail_ends", "word_ends"]
+from cleft.text.languages import CONTRACTIONS, INTERJECTIONS, PREFIXES, SUFFIXES, Hyphens, Language
 
 DASH = "[-\u2010\u2011]"
 """A hyphen, as a class of a regular expression."""

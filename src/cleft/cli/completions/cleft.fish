@@ -57,7 +57,7 @@ function _shtab_cleft_using
 end
 
 set -g _shtab_cleft_commands parse segment demo evaluate convert sentences draw train export serve models info check completion
-set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --width -o
+set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --recipe --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --view --width -o
 
 complete -c cleft -e
 complete -c cleft -f
@@ -79,7 +79,7 @@ complete -c cleft -n '_shtab_cleft_using parse' -l task -xka "syntax discourse b
 complete -c cleft -n '_shtab_cleft_using parse' -l n-best -x -d 'how many trees of a task (default: 1)'
 complete -c cleft -n '_shtab_cleft_using parse' -l keep-tags -d 'with --input brackets: the tags of its trees'
 complete -c cleft -n '_shtab_cleft_using parse' -l edus -d 'the input gives the EDUs; see below'
-complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 svg html" -d 'default: terminal'
+complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 svg html png pdf forest qtree" -d 'default: terminal'
 complete -c cleft -n '_shtab_cleft_using parse' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a file or a folder; see below'
 complete -c cleft -n '_shtab_cleft_using parse; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a segment -d 'Split text into elementary discourse units.'
@@ -142,13 +142,15 @@ complete -c cleft -n '_shtab_cleft_using sentences' -l relations -x -d 'classes 
 complete -c cleft -n '_shtab_cleft_using sentences' -l from -xka "jsonl rs3 rs4 dis rsd" -d 'the document'"'"'s format'
 complete -c cleft -n '_shtab_cleft_using sentences' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where to write'
 complete -c cleft -n '_shtab_cleft_using sentences; and test $_shtab_cleft_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a document: jsonl, rs3, rs4, dis, rsd'
-complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a draw -d 'Draw the trees of a file: in the terminal, or as SVG or HTML with -o.'
+complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a draw -d 'Draw the trees of a file: in the terminal, or with -o into a file.'
 complete -c cleft -n '_shtab_cleft_using draw' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using draw' -l diff -d 'mark how FILE GOLD and FILE PRED differ'
-complete -c cleft -n '_shtab_cleft_using draw' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write OUT.svg or OUT.html'
+complete -c cleft -n '_shtab_cleft_using draw' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write OUT.svg, .html, .png, .pdf or .tex'
+complete -c cleft -n '_shtab_cleft_using draw' -l format -xka "svg html png pdf forest qtree" -d 'of OUT (default: by its ending; .tex: forest)'
 complete -c cleft -n '_shtab_cleft_using draw' -l number -x -d 'draw only the Nth tree, from 1'
-complete -c cleft -n '_shtab_cleft_using draw' -l theme -xka "auto light dark" -d 'colours of SVG and HTML (default: auto)'
-complete -c cleft -n '_shtab_cleft_using draw' -l width -x -d 'columns of text, or pixels of SVG, to stay within'
+complete -c cleft -n '_shtab_cleft_using draw' -l theme -xka "auto light dark" -d 'colours of OUT (default: auto)'
+complete -c cleft -n '_shtab_cleft_using draw' -l view -xka "auto tree rows outline" -d 'one line, rows or an outline (default: auto, by --width)'
+complete -c cleft -n '_shtab_cleft_using draw' -l width -x -d 'columns of text, or pixels of OUT, to stay within'
 complete -c cleft -n '_shtab_cleft_using draw' -l from -xka "brackets jsonl rs3 rs4 dis rsd" -d 'format of FILE'
 complete -c cleft -n '_shtab_cleft_using draw' -l clean -xka "none ptb ptb-text spmrl keyaki" -d 'what to take off bracketed trees (default: nothing)'
 complete -c cleft -n '_shtab_cleft_using draw; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'trees; - for standard input'
@@ -158,11 +160,12 @@ complete -c cleft -n '_shtab_cleft_using train' -l set -x -d 'put a value over t
 complete -c cleft -n '_shtab_cleft_using train' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where to write; by default as the recipe says'
 complete -c cleft -n '_shtab_cleft_using train' -l resume -d 'go on from the last checkpoint'
 complete -c cleft -n '_shtab_cleft_using train; and test $_shtab_cleft_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the recipe'
-complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a export -d 'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory.'
+complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a export -d 'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
 complete -c cleft -n '_shtab_cleft_using export' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using export' -l int8 -d '8-bit weights; refused if dev F1 falls by more than 0.2 (needs --dev)'
 complete -c cleft -n '_shtab_cleft_using export' -l dev -x -d 'dev trees to compare --int8 on, as in syntax=dev.mrg; may repeat'
 complete -c cleft -n '_shtab_cleft_using export' -l clean -xka "none ptb ptb-text spmrl keyaki" -d 'how the dev trees are cleaned (default: ptb)'
+complete -c cleft -n '_shtab_cleft_using export' -l recipe -xka "(__fish_complete_path (commandline -ct))" -d 'keep statistics of this recipe'"'"'s treebanks, so that labels and tags fit together'
 complete -c cleft -n '_shtab_cleft_using export' -l name -x -d 'the model'"'"'s name'
 complete -c cleft -n '_shtab_cleft_using export' -l licence -x -d 'the licence of the weights'
 complete -c cleft -n '_shtab_cleft_using export' -l language -x -d 'the language'"'"'s code, as in en'

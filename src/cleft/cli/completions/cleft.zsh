@@ -14,9 +14,9 @@ _shtab_cleft_commands() {
     completion:'Print a script by which a shell completes commands, options, their choices and files.'
     convert:'Convert a file of trees to another format of the same task.'
     demo:'parse a paragraph and show both trees'
-    draw:'Draw the trees of a file: in the terminal, or as SVG or HTML with -o.'
+    draw:'Draw the trees of a file: in the terminal, or with -o into a file.'
     evaluate:'Score predicted trees against gold ones.'
-    export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory.'
+    export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
     info:'Show what a model is: its licence, what it was trained on, its scores, tasks and labels, its size.'
     models:'List the models that are found by their names.'
     parse:'Parse text to syntactic and discourse trees.'
@@ -77,10 +77,12 @@ _shtab_cleft_demo_defaults_added=0
 _shtab_cleft_draw_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--diff[mark how FILE GOLD and FILE PRED differ]"
-  {-o,--output}"[write OUT.svg or OUT.html]:OUT:_files"
+  {-o,--output}"[write OUT.svg, .html, .png, .pdf or .tex]:OUT:_files"
+  "--format[of OUT (default\: by its ending\; .tex\: forest)]:format:(svg html png pdf forest qtree)"
   "--number[draw only the Nth tree, from 1]:N:"
-  "--theme[colours of SVG and HTML (default\: auto)]:theme:(auto light dark)"
-  "--width[columns of text, or pixels of SVG, to stay within]:W:"
+  "--theme[colours of OUT (default\: auto)]:theme:(auto light dark)"
+  "--view[one line, rows or an outline (default\: auto, by --width)]:view:(auto tree rows outline)"
+  "--width[columns of text, or pixels of OUT, to stay within]:W:"
   "--from[format of FILE]:source_format:(brackets jsonl rs3 rs4 dis rsd)"
   "--clean[what to take off bracketed trees (default\: nothing)]:clean:(none ptb ptb-text spmrl keyaki)"
   "*:trees\; - for standard input:_files"
@@ -126,6 +128,7 @@ _shtab_cleft_export_options=(
   "--int8[8-bit weights\; refused if dev F1 falls by more than 0.2 (needs --dev)]"
   "*--dev[dev trees to compare --int8 on, as in syntax\=dev.mrg\; may repeat]:TASK=FILE:"
   "--clean[how the dev trees are cleaned (default\: ptb)]:clean:(none ptb ptb-text spmrl keyaki)"
+  "--recipe[keep statistics of this recipe\'s treebanks, so that labels and tags fit together]:FILE:_files"
   "--name[the model\'s name]:name:"
   "--licence[the licence of the weights]:licence:"
   "--language[the language\'s code, as in en]:language:"
@@ -171,7 +174,7 @@ _shtab_cleft_parse_options=(
   "--n-best[how many trees of a task (default\: 1)]:N:"
   "--keep-tags[with --input brackets\: the tags of its trees]"
   "--edus[the input gives the EDUs\; see below]"
-  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 svg html)"
+  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 svg html png pdf forest qtree)"
   {-o,--output}"[a file or a folder\; see below]:OUT:_files"
   "*:a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input:_files"
 )

@@ -19,15 +19,6 @@ from cleft.nn.layers import BiLstm, Lstm
 from cleft.nn.network import CharEncoder, Encoder
 from cleft.nn.transformer import Transformer
 
-__all__ = [
-    "chars_graph",
-    "encoder_graph",
-    "piece_vectors",
-    "supported",
-    "transformer_graph",
-    "watched",
-]
-
 
 def _gates(weight: Array) -> Array:
     """From PyTorch's gates (input, forget, cell, output) to ONNX's (input, output, forget, ...)."""

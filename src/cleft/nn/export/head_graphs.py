@@ -17,8 +17,6 @@ from cleft.nn.heads import BoundaryMarker, SpanLabels, SplitHead, SplitLabels
 from cleft.nn.layers import Biaffine, Decoder, Lstm, Mlp, Recurrent
 from cleft.nn.network import Tagger
 
-__all__ = ["labels_graph", "memory_graph", "step_graph", "tags_graph"]
-
 
 def _gates(weight: Array) -> Array:
     """The three gates that are logistic first, the new value last: two activations, not four."""

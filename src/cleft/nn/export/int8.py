@@ -24,26 +24,6 @@ from cleft.runtime import Manifest
 from cleft.search.scorer import Scorer
 from cleft.tasks import Task, task_names
 
-__all__ = [
-    "MOST",
-    "MOST_LOST",
-    "Activation",
-    "Dev",
-    "FullMaps",
-    "Maps",
-    "Seen",
-    "SmallMaps",
-    "Tensors",
-    "calibrate",
-    "check_tasks",
-    "dev_score",
-    "dev_sentences",
-    "even_values",
-    "refuse_loss",
-    "some",
-]
-
-
 T = TypeVar("T")
 
 MOST = 256

@@ -29,16 +29,6 @@ from cleft.runtime.words import plain_form
 from cleft.tasks import Derivation, Task, get_task
 from cleft.tree import Tree
 
-__all__ = [
-    "Decisions",
-    "Sentence",
-    "derive_sentences",
-    "is_blank",
-    "make_examples",
-    "make_vocabulary",
-    "read_sentences",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:

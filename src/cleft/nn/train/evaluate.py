@@ -28,17 +28,6 @@ from cleft.search import Constraints, Parse, SearchOptions, Statistics, search
 from cleft.search.scorer import Encoded, Scorer
 from cleft.tasks import Task, get_task
 
-__all__ = [
-    "Outcome",
-    "asked_for",
-    "check_test_files",
-    "evaluate",
-    "final_scores",
-    "parse_sentences",
-    "score",
-]
-
-
 BATCH_TOKENS = 2000
 
 

@@ -22,18 +22,6 @@ from cleft.nn.network import Encoding, Network
 from cleft.nn.train.batches import Batch
 from cleft.nn.train.recipe import TrainingConfig
 
-__all__ = [
-    "Average",
-    "GoldSpans",
-    "Losses",
-    "Objective",
-    "chart_labels",
-    "explore_loss",
-    "learning_rate_factor",
-    "make_optimiser",
-]
-
-
 Losses = dict[str, tuple[Tensor, int]]
 """The terms of a loss: the sum of each and how many things it is a sum over."""
 

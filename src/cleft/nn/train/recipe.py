@@ -20,17 +20,6 @@ from cleft.formats.cleaning import CLEANINGS
 from cleft.nn.config import NetworkConfig, convert, from_table
 from cleft.tasks import get_task, task_names
 
-__all__ = [
-    "DataConfig",
-    "Recipe",
-    "TrainingConfig",
-    "VocabularyConfig",
-    "parse_recipe",
-    "read_recipe",
-    "set_name",
-]
-
-
 SETTINGS = Mapping[str, tuple[str, ...]]
 """Names of variants, each with its `key=value` settings."""
 

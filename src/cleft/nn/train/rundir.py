@@ -18,18 +18,6 @@ from cleft import files
 from cleft.errors import InputError, OutputError, Place
 from cleft.nn.checkpoint import read_object, write_json
 
-__all__ = [
-    "PlainProgress",
-    "Progress",
-    "RichProgress",
-    "RunDirectory",
-    "SilentProgress",
-    "make_progress",
-    "plot_run",
-    "versions",
-]
-
-
 WIDTH, HEIGHT, MARGIN, GAP = 720, 220, 56, 24
 COLOURS = ("#1f6f8b", "#b5541c", "#4a7c2c", "#7a3e8e", "#8a6d00")
 Curve = Sequence[tuple[float, float]]

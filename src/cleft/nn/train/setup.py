@@ -35,9 +35,6 @@ from cleft.runtime.directory import map_matrix
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-__all__ = ["Materials", "make_fabric", "prepare", "read_vectors", "start_from", "try_precision"]
-
-
 Vector = npt.NDArray[np.float32]
 
 

@@ -37,8 +37,6 @@ from cleft.nn.train.rundir import Progress, RunDirectory, make_progress, show_sc
 from cleft.nn.train.setup import Materials, make_fabric, prepare
 from cleft.tasks import get_task
 
-__all__ = ["Trainer", "train"]
-
 
 def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, Any]:
     """Run a recipe; what comes back is what run.json holds."""
