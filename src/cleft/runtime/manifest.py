@@ -7,12 +7,12 @@ is read, so that whatever uses it afterwards need not.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from cleft.errors import ModelError
-from cleft.runtime.wordpiece import WordPiece
+from cleft.runtime.wordpiece import Unigram, WordPiece
 from cleft.search.scorer import Scorer
 from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
@@ -25,6 +25,7 @@ MOST = 10_000_000
 
 CONFIG = "config.json"
 
+PieceKind = Literal["wordpiece", "unigram"]
 PointerRange = Literal["sentence", "span"]
 
 T = TypeVar("T")
@@ -56,8 +57,13 @@ def _names(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class PieceRules:
-    """How a transformer's tokenizer cuts words, and the marks around a sentence."""
+    """How a transformer's tokenizer cuts words, and the marks around a sentence.
 
+    `wordpiece` takes the longest pieces from the left, `unigram` the most probable
+    ones, by scores of their own.
+    """
+
+    kind: PieceKind = "wordpiece"
     begin: int
     end: int
     pad: int
@@ -70,8 +76,16 @@ class PieceRules:
     prefix: str
     specials: Mapping[str, int]
 
-    def cutter(self, vocabulary: Sequence[str]) -> WordPiece:
-        """What cuts words by these rules."""
+    def cutter(self, vocabulary: Sequence[str], scores: Iterable[float] = ()) -> WordPiece:
+        """What cuts words by these rules; `scores` are those of a unigram model's pieces."""
+        if self.kind == "unigram":
+            return Unigram(
+                vocabulary,
+                scores,
+                unknown=self.unknown,
+                prefix=self.prefix,
+                specials=self.specials,
+            )
         return WordPiece(
             vocabulary,
             unknown=self.unknown,
@@ -98,6 +112,7 @@ class PieceRules:
         if not all(type(number) is int and 0 <= number < MOST for number in specials.values()):
             raise _fail("specials", "pieces with their numbers", specials)
         return cls(
+            kind=_choice({"kind": "wordpiece", **table}, "kind", get_args(PieceKind)),
             begin=whole["begin"],
             end=whole["end"],
             pad=whole["pad"],

@@ -31,7 +31,7 @@ from cleft.nn.export.encoder_graphs import (
 from cleft.nn.export.graph import Array, array
 from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
 from cleft.nn.export.int8 import Dev, Seen, calibrate, check_tasks, refuse_loss, some
-from cleft.nn.export.tokenizer import piece_rules, piece_vocabulary, samples
+from cleft.nn.export.tokenizer import piece_rules, piece_scores, piece_vocabulary, samples
 from cleft.nn.network import Encoder, Network, SentenceEncoder
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.data import read_sentences
@@ -187,6 +187,8 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
     if manifest.pieces is not None:
         text = "".join(f"{piece}\n" for piece in piece_vocabulary(scorer.featurise.pieces))
         (folder / "pieces.txt").write_text(text, encoding="utf-8", newline="\n")
+        if scores := piece_scores(scorer.featurise.pieces):
+            _save_table(folder, "piece-scores", np.array([scores], np.float32).T, small=False)
     _seal(folder, manifest)
     exported = OnnxScorer(ModelDirectory(folder))
     if options.int8:
