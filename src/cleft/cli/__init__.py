@@ -45,7 +45,7 @@ COMMANDS = {
 }
 """Every command, and what it does."""
 
-BESIDE = {"sentences": "convert", "check": "info", "export": "train"}
+BESIDE = {"sentences": "convert", "models": "info", "check": "info", "export": "train"}
 """Commands that are in the module of another one, as `add_NAME` and `run_NAME`."""
 
 ENDING = ("SIGTERM", "SIGHUP")

@@ -9,7 +9,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, TextIO
 
 from cleft import files
-from cleft.cli.inputs import Input, Sentences
+from cleft.cli.inputs import Input, text_lines
+from cleft.cli.reading import Sentences
 from cleft.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _read(each: Input, sentences: Sentences) -> DocumentInput:
 
     text = None
     if each.kind == "text" and not sentences.edus:
-        text = "".join(sentences.lines(each))
+        text = "".join(text_lines(each))
         reading = Reading(language=sentences.language, hyphens=sentences.hyphens)
         rows = list(reading.text(text))
     else:

@@ -7,24 +7,20 @@ How results are made and counted, and how slow input is read, is shared with
 from __future__ import annotations
 
 import argparse
-import os
-import stat
 import sys
-import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from queue import Empty, Queue
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from cleft.cli.documents import check as check_documents
 from cleft.cli.documents import documents_of, write_documents
-from cleft.cli.inputs import Sentences, add_inputs, find_inputs, load_model
+from cleft.cli.inputs import add_inputs, find_inputs
 from cleft.cli.outputs import ENDINGS, Destination, write_results
+from cleft.cli.reading import Sentences, open_inputs, parsed
 from cleft.errors import CleftError, UsageError
-from cleft.models import DEFAULT
 
 if TYPE_CHECKING:
     from cleft.document import Document
@@ -90,13 +86,6 @@ HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE, "rs4": DISCOURS
 PROGRESS_AFTER = 1.0
 """Seconds after which a progress bar is shown."""
 
-WAIT = 0.05
-"""Seconds to wait for more input before what has come is parsed."""
-
-AHEAD = 4_096
-"""The most items that are read ahead."""
-
-T = TypeVar("T")
 Group = tuple[int, Iterator["Sentence"]]
 
 
@@ -138,21 +127,7 @@ def run(args: argparse.Namespace) -> int:
     destination.check()
     check_documents(args, destination)
 
-    parser, inputs, language = load_model(args, inputs)
-    if args.edus and DISCOURSE not in parser.manifest.tasks:
-        raise UsageError(
-            "--edus is about discourse trees, and the model has none",
-            where=args.model or DEFAULT,
-            hint="use a model with discourse, such as en",
-        )
-    sentences = Sentences(
-        inputs,
-        language=language or parser.language,
-        hyphens=args.hyphens,
-        edus=args.edus,
-        clean=args.clean or "ptb",
-        keep_tags=args.keep_tags,
-    )
+    parser, sentences = open_inputs(args, inputs)
     if args.document:
         return _run_documents(args, parser, sentences, destination, task)
     tally = Tally()
@@ -263,26 +238,6 @@ class Tally:
         return 1
 
 
-def parsed(
-    parser: Parser, sentences: Sentences, args: argparse.Namespace, **options: object
-) -> Iterator[Sentence | CleftError]:
-    """The results in order, followed by the error that ended the reading, if there is one."""
-    from cleft.runtime.batches import always
-
-    live = Live(sentences) if sentences.piped and is_live() else None
-    yield from parser.stream(
-        live or sentences,
-        ready=live.ready if live else always,
-        beam=args.beam,
-        jobs=args.jobs,
-        language=sentences.language,
-        hyphens=args.hyphens,
-        **options,  # type: ignore[arg-type]
-    )
-    if sentences.error is not None:
-        yield sentences.error
-
-
 def grouped(
     results: Iterable[Sentence | CleftError], sentences: Sentences, tally: Tally, *, apart: bool
 ) -> Iterator[Group]:
@@ -338,64 +293,3 @@ def with_progress(
                 task = bar.add_task("", total=None, completed=count)
             if task is not None:
                 bar.update(task, completed=count)
-
-
-# ---------------------------------------------------------------- input that comes slowly
-
-
-def is_live() -> bool:
-    """Whether standard input is a pipe or a terminal, where reading may have to wait."""
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (AttributeError, OSError, ValueError):  # closed, or replaced by another object
-        return False
-    return not stat.S_ISREG(mode)
-
-
-class Live(Generic[T]):
-    """The items of an iterable, read ahead by a thread, so that the parser knows when to wait.
-
-    Input that pauses (`tail -f`, a person at a terminal) has to be parsed as
-    far as it has come; input that does not is parsed in large batches.
-
-    >>> items = Live(iter("ab"))
-    >>> [*items], items.ready()
-    (['a', 'b'], True)
-    """
-
-    def __init__(self, items: Iterable[T], *, ahead: int = AHEAD) -> None:
-        self._queue: Queue[tuple[T] | BaseException | None] = Queue(ahead)
-        self._next: tuple[T] | BaseException | None = None
-        self._held = False
-        # A read that waits cannot be stopped, so the thread must not block the exit.
-        threading.Thread(target=self._read, args=(items,), daemon=True).start()
-
-    def __iter__(self) -> Iterator[T]:
-        while True:
-            if not self._held:
-                self._next, self._held = self._queue.get(), True
-            found = self._next
-            if found is None:
-                return  # `ready` stays true after the end
-            self._held = False
-            if isinstance(found, BaseException):
-                raise found
-            yield found[0]
-
-    def ready(self) -> bool:
-        """Whether the next item, or the end, is available within WAIT seconds."""
-        if not self._held:
-            try:
-                self._next, self._held = self._queue.get(timeout=WAIT), True
-            except Empty:
-                return False
-        return True
-
-    def _read(self, items: Iterable[T]) -> None:
-        try:
-            for item in items:
-                self._queue.put((item,))
-        except BaseException as error:
-            self._queue.put(error)
-        else:
-            self._queue.put(None)
