@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cleft.cli.documents import check as check_documents
 from cleft.cli.documents import documents_of, write_documents
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from cleft.document import Document
     from cleft.parser import Parser
     from cleft.sentence import Sentence
+
+T = TypeVar("T")
 
 EPILOG = """\
 what is read
