@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import Edu
-from cleft.document import Document, paragraph_starts
-from cleft.documents import DocumentInput, Vectors, head_over, parse_whole, whole_parser
 from cleft.errors import (
     CleftError,
     LanguageWarning,
@@ -28,7 +26,6 @@ from cleft.models import DEFAULT, model_path
 from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer
 from cleft.runtime.batches import GREEDY_TOKENS, LARGEST, TOKENS, always, plan, windows
 from cleft.runtime.scorer import OnnxEncoded
-from cleft.runtime.units import sentence_vectors
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import (
     Sentence,
@@ -39,13 +36,17 @@ from cleft.span import Span
 from cleft.tasks import Task
 from cleft.text import Hyphens, LanguageWatch, Reading
 
+if TYPE_CHECKING:
+    from cleft.document import Document
+    from cleft.documents import DocumentInput, Vectors
+
+    Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput | DocumentInput
+    """What a stream is made of: texts, lists of tokens, sentences that were read from a file; of
+    documents, texts and lists of sentences, or documents that were read from a file."""
+
 BOTH = "both"
 ENGLISH = "en"
 WORKER_WINDOW = 256
-
-Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput | DocumentInput
-"""What a stream is made of: texts, lists of tokens, sentences that were read from a file; of
-documents, texts and lists of sentences, or documents that were read from a file."""
 
 Found = dict[str, list[Parse] | CleftError]
 """The parses of one sentence by task, or why there are none."""
@@ -243,6 +244,8 @@ class Parser:
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
+        from cleft.documents import DocumentInput, parse_whole
+
         if (text is None) == (sentences is None):
             raise UsageError(
                 "expected a text or sentences, found " + ("neither" if text is None else "both"),
@@ -301,6 +304,8 @@ class Parser:
         reading = Reading(language=language or self.language, hyphens=hyphens)
         make, parts = _window_parser, self._parts(items, reading, jobs, ready)
         if document:
+            from cleft.documents import head_over, whole_parser
+
             head_over(self)
             make, parts = whole_parser, self._documents(items, reading)
         if jobs == 1:
@@ -324,6 +329,9 @@ class Parser:
 
     def _read_document(self, item: Any, reading: Reading, number: int = 0) -> DocumentInput:
         """The sentences of a text, or of a list of them, with the paragraphs."""
+        from cleft.document import paragraph_starts
+        from cleft.documents import DocumentInput
+
         if isinstance(item, DocumentInput):
             rows = enumerate(item.sentences, start=1)
             checked = (
@@ -405,6 +413,8 @@ class Parser:
         words = [each.words for each in inputs]
         encoded = self.scorer.encode(words)
         if vectors is not None and isinstance(encoded, OnnxEncoded):
+            from cleft.runtime.units import sentence_vectors
+
             rows = sentence_vectors(encoded.boundaries, encoded.lengths)
             vectors.update(zip(words, rows, strict=True))
         found: list[Found] = [{} for _ in inputs]

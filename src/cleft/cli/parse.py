@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
-from cleft.cli.documents import check as check_documents
-from cleft.cli.documents import documents_of, write_documents
 from cleft.cli.inputs import add_inputs, find_inputs
 from cleft.cli.outputs import ENDINGS, Destination, write_results
 from cleft.cli.reading import Sentences, open_inputs, parsed
@@ -127,7 +125,10 @@ def run(args: argparse.Namespace) -> int:
     inputs = find_inputs(args)
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
-    check_documents(args, destination)
+    if args.document or args.summary is not None:
+        from cleft.cli.documents import check
+
+        check(args, destination)
 
     parser, sentences = open_inputs(args, inputs)
     if args.document:
@@ -151,6 +152,8 @@ def _run_documents(
     task: str,
 ) -> int:
     """The same for whole documents."""
+    from cleft.cli.documents import documents_of, write_documents
+
     tally = Tally(what="document")
     found = documents_of(parser, sentences, args, task)
     found = with_progress(found, visible=not _to_terminal(destination), what="documents")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from cleft.runtime.batches import (
 )
 from cleft.runtime.directory import COUNTS, ModelDirectory
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
-from cleft.runtime.units import Unit, sentence_vectors, text_marks
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
 from cleft.search.labels import Grammar
 from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task
+
+if TYPE_CHECKING:
+    from cleft.runtime.units import Unit
 
 PIECES = 400
 """How many pieces a transformer reads at once: beyond the cache, more is slower."""
@@ -98,6 +100,8 @@ class OnnxScorer:
 
     def _encode_documents(self, documents: Sequence[Sequence[Unit]]) -> OnnxEncoded:
         """A batch of documents, from words to what a head over sentences reads."""
+        from cleft.runtime.units import sentence_vectors
+
         sentences = list(dict.fromkeys(unit.words for units in documents for unit in units))
         sentences.sort(key=len, reverse=True)
         encoded = self.encode(sentences)
@@ -110,6 +114,8 @@ class OnnxScorer:
     @fitting
     def encode_units(self, documents: Sequence[tuple[Floats, Sequence[Unit]]]) -> OnnxEncoded:
         """Documents as a batch whose units are sentences, from the sentences' vectors."""
+        from cleft.runtime.units import text_marks
+
         (task,) = self.manifest.unit_tasks
         found = [
             self.sessions.run(f"{task}-encoder", {"vectors": vectors, "marks": text_marks(units)})
@@ -131,7 +137,7 @@ class OnnxScorer:
         a portion is encoded at a time. Documents, which are made of `Unit`, are
         encoded as batches of sentences first.
         """
-        if isinstance(sentences[0][0], Unit):
+        if not isinstance(sentences[0][0], str):
             return self._encode_documents(sentences)
         lengths = [len(sentence) for sentence in sentences]
         parts = [self._encode(sentences[part]) for part in portions(lengths, TOKENS)]
