@@ -308,24 +308,23 @@ class Sentence:
             "error": str(self.error) if self.error is not None else None,
         }
 
-    def to_jsonl(self) -> str:
+    def to_jsonl(self, *, compact: bool = False) -> str:
         """The sentence as one line of cleft's JSON Lines (docs/formats.md).
 
         Beside the trees it has `text`, its `start` in the input and the
         tokens' `offsets`; where there are several trees of a task, `n_best`
-        has them all.
+        has them all. The compact form, a quarter as long, leaves out offsets,
+        n-best trees and the probabilities of single nodes.
 
         >>> print(Sentence(text="So", tokens=(Token("So", 0, 2),)).to_jsonl())
         {"cleft": 1, "tokens": ["So"], "text": "So", "start": 0, "offsets": [[0, 2]]}
         """
         from cleft.formats.jsonl import Record, format_record
 
-        fields: dict[str, Any] = {
-            "text": self.text,
-            "start": self.start,
-            "offsets": [[token.start, token.end] for token in self.tokens],
-        }
-        if any(len(found) > 1 for found in self.parses.values()):
+        fields: dict[str, Any] = {"text": self.text, "start": self.start}
+        if not compact:
+            fields["offsets"] = [[token.start, token.end] for token in self.tokens]
+        if not compact and any(len(found) > 1 for found in self.parses.values()):
             fields["n_best"] = self._n_best()
         return format_record(
             Record(
@@ -333,7 +332,8 @@ class Sentence:
                 trees=self.trees,
                 error=str(self.error) if self.error is not None else None,
                 fields={**fields, **{k: v for k, v in self.fields.items() if k not in OURS}},
-            )
+            ),
+            compact=compact,
         )
 
     def _n_best(self) -> dict[str, list[Any]]:
