@@ -50,6 +50,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cleft.metrics.report": (),
     "cleft.integrations.nltk": (),
     "cleft.integrations.spacy": (),
+    "cleft.integrations.ray": (),
     "cleft.models": (),
     "cleft.runtime": ("Manifest", "ModelDirectory"),
 }

@@ -30,6 +30,7 @@ ROOMS = (
     ("cleft.runtime",),
     ("cleft.models", "cleft.documents", "cleft.parser", "cleft.engines"),
     ("cleft.integrations",),
+    ("cleft.corpus",),
     ("cleft.nn",),
     ("cleft.nn.train",),
     ("cleft.nn.export",),
@@ -45,7 +46,7 @@ HOMES = {
     "cleft.nn": ("torch", "lightning_fabric", "onnx", "safetensors", "transformers"),
     "cleft.server": ("starlette", "msgspec", "uvicorn", "h11"),
     "cleft.integrations": ("spacy",),
-    "": ("janome", "nltk", "onnxruntime", "rich", "rjieba"),
+    "": ("fsspec", "janome", "nltk", "onnxruntime", "pyarrow", "ray", "rich", "rjieba"),
 }
 """Packages that `import cleft` never loads, by the only room whose modules import them when they
 are loaded; those in the last row are imported inside functions everywhere."""

@@ -316,30 +316,29 @@ class Sentence(TreesByTask):
             "error": str(self.error) if self.error is not None else None,
         }
 
-    def to_jsonl(self) -> str:
+    def to_jsonl(self, *, compact: bool = False) -> str:
         """The sentence as one line of cleft's JSON Lines (docs/formats.md).
 
         Beside the trees it has `text`, its `start` in the input and the
         tokens' `offsets`; where there are several trees of a task, `n_best`
-        has them all.
+        has them all. The compact form, a quarter as long, leaves out offsets,
+        n-best trees and the probabilities of single nodes.
 
         >>> print(Sentence(text="So", tokens=(Token("So", 0, 2),)).to_jsonl())
         {"cleft": 1, "tokens": ["So"], "text": "So", "start": 0, "offsets": [[0, 2]]}
         """
         from cleft.formats.jsonl import format_record
 
-        return format_record(self.record())
+        return format_record(self.record(compact=compact), compact=compact)
 
-    def record(self) -> Record:
+    def record(self, *, compact: bool = False) -> Record:
         """The sentence as a record of JSON Lines."""
         from cleft.formats.jsonl import Record
 
-        fields: dict[str, Any] = {
-            "text": self.text,
-            "start": self.start,
-            "offsets": [[token.start, token.end] for token in self.tokens],
-        }
-        if any(len(found) > 1 for found in self.parses.values()):
+        fields: dict[str, Any] = {"text": self.text, "start": self.start}
+        if not compact:
+            fields["offsets"] = [[token.start, token.end] for token in self.tokens]
+        if not compact and any(len(found) > 1 for found in self.parses.values()):
             fields["n_best"] = self._n_best()
         return Record(
             tokens=self.words,

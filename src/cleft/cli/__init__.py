@@ -29,6 +29,7 @@ from cleft.errors import CleftError, LanguageWarning
 
 COMMANDS = {
     "parse": "parse text to syntactic and discourse trees",
+    "corpus": "parse a large corpus in shards; resumable",
     "segment": "split text into elementary discourse units",
     "demo": "parse a paragraph and show both trees",
     "evaluate": "score predicted trees against gold ones",

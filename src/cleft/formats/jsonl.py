@@ -10,6 +10,7 @@ with `splits`, as discourse corpora come, is read too.
 from __future__ import annotations
 
 import itertools
+import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -154,24 +155,55 @@ def write_jsonl(records: Iterable[Record], stream: TextIO) -> None:
         stream.write(format_record(record) + "\n")
 
 
-def format_record(record: Record) -> str:
+def format_record(record: Record, *, compact: bool = False) -> str:
     """One record on one line.
+
+    In the compact form there are no spaces, a tree has its own probability and
+    not those of its nodes, and no offsets are written: tokens stand in `text`
+    in order, with nothing but white space between them, so a reader has these
+    and the texts of EDUs again.
 
     >>> print(format_record(Record(syntax=Tree.from_brackets("(NP (NN rain))"))))
     {"cleft": 1, "tokens": ["rain"], "syntax": {"tags": ["NN"], "nodes": [["NP", 0, 1]]}}
     """
-    return dump_json({"cleft": VERSION, **record_data(record)})
+    data = {"cleft": VERSION, **record_data(record, compact=compact)}
+    return dump_json(data, (",", ":")) if compact else dump_json(data)
 
 
-def record_data(record: Record) -> dict[str, Any]:
+def record_data(record: Record, *, compact: bool = False) -> dict[str, Any]:
     """A record as plain data, without the format's version."""
     data: dict[str, Any] = {"tokens": list(record.tokens)}
     for task, tree in record.trees.items():
-        data[task] = tree_data(tree, record.tokens)
+        data[task] = _compact_data(tree) if compact else tree_data(tree, record.tokens)
     if record.error is not None:
         data["error"] = record.error
     for key, value in record.fields.items():
         data.setdefault(key, value)
+    return data
+
+
+def _compact_data(tree: Tree | DiscourseTree) -> dict[str, Any]:
+    data: dict[str, Any] = (
+        {
+            "tags": tree.tags(),
+            "nodes": [
+                [node.label, span.left, span.right]
+                for span, node in tree.spans()
+                if node.word is None
+            ],
+        }
+        if isinstance(tree, Tree)
+        else {
+            "edus": [list(edu.span) for edu in tree.edus],
+            "nodes": [
+                [span.left, span.right, node.nuclearity, list(node.relations)]
+                for span, node in tree.spans()
+                if node.children
+            ],
+        }
+    )
+    if tree.log_prob is not None:
+        data["log_prob"] = round(tree.log_prob, 4) + 0.0  # no -0.0
     return data
 
 
@@ -273,19 +305,35 @@ def _own_record(data: dict[str, Any]) -> Record:
 def record_of(data: dict[str, Any]) -> Record:
     """The record that `record_data` made data of."""
     tokens = as_strings(data.get("tokens", []), "tokens")
+    places = _places(data, tokens)
     error = data.get("error")
     if error is not None and not isinstance(error, str):
         raise FormatError(f"'error': expected a string, found {reprlib.repr(error)}")
     return Record(
         tokens=tokens,
         trees={
-            task: _read_tree(as_object(data[task], task), tokens)
+            task: _read_tree({**as_object(data[task], task), **places}, tokens)
             for task in task_names()
             if data.get(task) is not None
         },
         error=error,
         fields={k: value for k, value in data.items() if k not in (*OWN_KEYS, *task_names())},
     )
+
+
+def _places(data: dict[str, Any], tokens: tuple[str, ...]) -> dict[str, Any]:
+    """What a compact line leaves out: the text, and where its tokens stand in it."""
+    text, start = data.get("text"), data.get("start")
+    if "offsets" in data or not isinstance(text, str) or type(start) is not int or not tokens:
+        return {}
+    from cleft.text.readers import align
+
+    try:
+        found = [(token.start, token.end) for token in align(text, tokens)]
+    except FormatError:  # a line of somebody else, whose tokens are no slices of its text
+        return {}
+    data["offsets"] = [[left + start, right + start] for left, right in found]
+    return {"text": text, "start": start, "places": found}
 
 
 def tree_data(tree: Tree | DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]:
@@ -336,9 +384,17 @@ def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseT
     )
 
 
+def _placed(span: Span, data: dict[str, Any]) -> Edu:
+    left, right = data["places"][span.left][0], data["places"][span.right - 1][1]
+    text = re.sub(r"\s+", " ", data["text"][left:right])
+    return Edu(text, span, data["start"] + left, data["start"] + right)
+
+
 def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
     spans = [as_span(*as_row(row, 2)) for row in as_list(data.get("edus", []), "edus")]
-    texts = data.get("texts")
+    texts, found = data.get("texts"), data.get("places")
+    if found and "characters" not in data and texts is None and spans[-1].right <= len(found):
+        return [_placed(span, data) for span in spans]
     if texts is None:
         texts = [" ".join(tokens[slice(*span)]) for span in spans]
     places = data.get("characters") or [(None, None)] * len(spans)

@@ -5,9 +5,10 @@
 #    source ~/.local/share/bash_completion/cleft
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_cleft_subparsers=(parse segment demo evaluate convert sentences draw train export serve models info check completion)
+_shtab_cleft_subparsers=(parse corpus segment demo evaluate convert sentences draw train export serve models info check completion)
 
 _shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output --document --summary)
+_shtab_cleft_corpus_option_strings=(-h --help -o --output --status --workers --engine --address --task --beam --document --model --input --format --compress --shard-size --on-bad-bytes)
 _shtab_cleft_segment_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --format -o --output)
 _shtab_cleft_demo_option_strings=(-h --help)
 _shtab_cleft_evaluate_option_strings=(-h --help --task --format --json --evalb --prm --dialect --clean --stop --by-label --by-length --confusion --metric --gold-edus --relations --genres --by-genre --model --beam --jobs --edus --sentences --against --bootstrap --seed)
@@ -27,6 +28,10 @@ _shtab_cleft_parse_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_cleft_parse___model_COMPGEN=_cleft_models_or_files
 _shtab_cleft_parse__o_COMPGEN=_shtab_compgen_files
 _shtab_cleft_parse___output_COMPGEN=_shtab_compgen_files
+_shtab_cleft_corpus_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_cleft_corpus__o_COMPGEN=_shtab_compgen_files
+_shtab_cleft_corpus___output_COMPGEN=_shtab_compgen_files
+_shtab_cleft_corpus___model_COMPGEN=_cleft_models_or_files
 _shtab_cleft_segment_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_cleft_segment___model_COMPGEN=_cleft_models_or_files
 _shtab_cleft_segment__o_COMPGEN=_shtab_compgen_files
@@ -62,6 +67,12 @@ _shtab_cleft_parse___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_parse___hyphens_choices=(split keep)
 _shtab_cleft_parse___task_choices=(syntax discourse both)
 _shtab_cleft_parse___format_choices=(terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree)
+_shtab_cleft_corpus___engine_choices=(local ray)
+_shtab_cleft_corpus___task_choices=(syntax discourse both)
+_shtab_cleft_corpus___input_choices=(text lines tokens jsonl conllu parquet)
+_shtab_cleft_corpus___format_choices=(jsonl brackets parquet)
+_shtab_cleft_corpus___compress_choices=(gzip zstd none)
+_shtab_cleft_corpus___on_bad_bytes_choices=(record replace stop)
 _shtab_cleft_segment___input_choices=(text lines tokens jsonl conllu brackets)
 _shtab_cleft_segment___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_segment___hyphens_choices=(split keep)
@@ -86,7 +97,7 @@ _shtab_cleft_draw___from_choices=(brackets jsonl rs3 rs4 dis rsd)
 _shtab_cleft_draw___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_export___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_completion_pos_0_choices=(bash zsh fish)
-_shtab_cleft_pos_0_choices=(parse segment demo evaluate convert sentences draw train export serve models info check completion)
+_shtab_cleft_pos_0_choices=(parse corpus segment demo evaluate convert sentences draw train export serve models info check completion)
 
 _shtab_cleft_parse_pos_0_nargs='*'
 _shtab_cleft_parse__h_nargs=0
@@ -94,6 +105,11 @@ _shtab_cleft_parse___help_nargs=0
 _shtab_cleft_parse___keep_tags_nargs=0
 _shtab_cleft_parse___edus_nargs=0
 _shtab_cleft_parse___document_nargs=0
+_shtab_cleft_corpus_pos_0_nargs=+
+_shtab_cleft_corpus__h_nargs=0
+_shtab_cleft_corpus___help_nargs=0
+_shtab_cleft_corpus___status_nargs=0
+_shtab_cleft_corpus___document_nargs=0
 _shtab_cleft_segment_pos_0_nargs='*'
 _shtab_cleft_segment__h_nargs=0
 _shtab_cleft_segment___help_nargs=0
