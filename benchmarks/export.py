@@ -31,6 +31,7 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.export.encoder_graphs import piece_vectors, transformer_graph, watched
 from cleft.nn.export.int8 import calibrate
 from cleft.nn.features import Vocabulary, Windows
+from cleft.nn.network import Encoder
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.transformer import Transformer
 from cleft.runtime.directory import Table, shrink
@@ -145,11 +146,13 @@ def main() -> None:
     vocabulary = Vocabulary.build(words, min_count=1, labels={"syntax": ["S", "NP"]})
     network, featurise = build_network(config, vocabulary)
     scorer = TorchScorer(network.eval(), vocabulary, featurise)
+    assert isinstance(network.encoder, Encoder)
     context = network.encoder.context
     windows = featurise(words).windows
     assert context is not None
     assert windows is not None
     transformer = context.transformer
+    assert isinstance(transformer, Transformer)
     with torch.no_grad():
         expected = Mixed(transformer)(windows.ids, windows.mask).numpy()
     real = windows.mask.numpy().astype(bool).ravel()

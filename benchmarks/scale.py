@@ -120,13 +120,11 @@ def main() -> None:
     args = parser.parse_args()
     print("| | shards | CPU s | µs a shard | wall s | MB at most |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for work in (
-        lambda: simulated(args.shards),
-        lambda: real(args.real, "local"),
-        lambda: real(args.real, "ray") if args.ray else None,
-    ):
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        simulated(args.shards)
+    for engine in ("local", "ray") if args.ray else ("local",):
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            work()
+            real(args.real, engine)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class SentenceInput:
         if not where:
             count = self.number or source + 1
             where = f"line {self.line}" if self.line is not None else f"sentence {count}"
-        error = self._fault(where)
+        error = self._fault(where) if self.error is None else None
         if error is None:
             return replace(self, source=source, where=where)
         text, start = (self.text, self.start) if not self._is_misplaced else ("", 0)

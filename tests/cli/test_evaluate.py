@@ -328,7 +328,7 @@ def test_trees_of_many_lines_are_paired_with_trees_of_one(run, gold, tmp_path):
         (["gold.mrg", "open.mrg"], "open.mrg line 1 column 1"),
         (["gold.mrg", "empty.mrg"], "expected at least one tree"),
         (["gold.mrg", "latin.mrg"], "expected UTF-8"),
-        (["gold.mrg", "gold.mrg", "--prm", "nothing"], "no parameters are called 'nothing'"),
+        (["gold.mrg", "gold.mrg", "--prm", "absent"], "no parameters are called 'absent'"),
         (["gold.mrg", "gold.mrg", "--metric", "rst"], "--metric is for discourse"),
         (["gold.mrg", "gold.mrg", "--task", "discourse"], "it has no discourse trees"),
         (["gold.mrg", "gold.mrg", "--bootstrap", "0"], "--bootstrap 0"),
