@@ -287,7 +287,7 @@ def _build_discourse(
             f"{len(inner)} labels expected (one a split), {len(derivation.labels)} found"
         )
     known = {edu.span: edu for edu in edus or ()}
-    thought = evidence or {}
+    known_evidence = evidence or {}
     labels = dict(zip(inner, derivation.labels, strict=True))
     stack: list[DiscourseTree] = []
     for span, split in reversed(rows):
@@ -297,7 +297,7 @@ def _build_discourse(
         else:
             relation, nuclearity = split_relation(labels[split])
             tree = DiscourseTree.join([stack.pop(), stack.pop()], nuclearity, relation)
-        tree.evidence = thought.get(span)
+        tree.evidence = known_evidence.get(span)
         stack.append(tree)
     return stack[0]
 

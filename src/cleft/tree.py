@@ -216,11 +216,11 @@ _Row = tuple[str, str | None, int, Evidence | EvidenceTable | None, int]
 
 def _from_rows(rows: list[_Row]) -> Tree:
     stack: list[Tree] = []
-    for label, word, count, thought, number in reversed(rows):
+    for label, word, count, table, number in reversed(rows):
         children = tuple(stack[: -count - 1 : -1]) if count else ()
         del stack[len(stack) - count :]
         tree = Tree(label, children, word)
-        tree._table, tree._number = thought, number
+        tree._table, tree._number = table, number
         stack.append(tree)
     return stack[0]
 

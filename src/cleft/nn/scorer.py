@@ -76,14 +76,14 @@ class TorchScorer:
     def encode(self, sentences: Sequence[Sequence[Any]]) -> TorchEncoded:
         """Encode a batch of tokenised, non-empty sentences."""
         inputs = self.featurise(sentences).to(self.device)
-        with _quiet(self.network):
+        with _evaluating(self.network):
             encoding = self.network.encoder(inputs)
         return TorchEncoded(lengths=[len(s) for s in sentences], encoding=encoding)
 
     def _memory(self, encoded: Encoded, task: str) -> Memory:
-        encoded = _ours(encoded, TorchEncoded)
+        encoded = _own(encoded, TorchEncoded)
         if task not in encoded.memories:
-            with _quiet(self.network):
+            with _evaluating(self.network):
                 encoded.memories[task] = self.network.head(task).remember(encoded.encoding)
         return encoded.memories[task]
 
@@ -96,8 +96,8 @@ class TorchScorer:
         self, encoded: Encoded, task: str, rows: Ints, spans: Ints, state: State
     ) -> tuple[Floats, TorchState]:
         """Log-probabilities over all boundaries, and the state after the step."""
-        memory, state = self._memory(encoded, task), _ours(state, TorchState)
-        with _quiet(self.network):
+        memory, state = self._memory(encoded, task), _own(state, TorchState)
+        with _evaluating(self.network):
             log_probs, after = self.network.head(task).step(
                 memory, self._numbers(rows), self._numbers(spans), (state.hidden, state.cell)
             )
@@ -105,19 +105,19 @@ class TorchScorer:
 
     def select(self, state: State, rows: Ints) -> TorchState:
         """The state with these rows only, in this order."""
-        chosen, state = self._numbers(rows), _ours(state, TorchState)
+        chosen, state = self._numbers(rows), _own(state, TorchState)
         return TorchState(state.hidden[chosen], state.cell[chosen])
 
     def label(self, encoded: Encoded, task: str, rows: Ints, items: Ints) -> Floats:
         """Log-probabilities over the task's labels."""
         memory = self._memory(encoded, task)
         head = self.network.head(task)
-        with _quiet(self.network):
+        with _evaluating(self.network):
             scores = head.labels(
                 memory.label_left, memory.label_right, self._numbers(rows), self._numbers(items)
             )
             log_probs = torch.log_softmax(scores, -1)
-        # The chance that a span is no node at all is nobody's label.
+        # The last column is the chance that a span is no node at all: no label.
         return _numpy(log_probs[:, : head.labels.count])
 
     def labels(self, task: str) -> Sequence[str]:
@@ -126,8 +126,8 @@ class TorchScorer:
 
     def marks(self, encoded: Encoded, task: str) -> Floats | None:
         """The chance that an EDU ends at each boundary, if a head marks them."""
-        encoding = _ours(encoded, TorchEncoded).encoding
-        with _quiet(self.network):
+        encoding = _own(encoded, TorchEncoded).encoding
+        with _evaluating(self.network):
             logits, _ = self.network.head(task).marks(encoding)
             return None if logits is None else _numpy(torch.sigmoid(logits) * encoding.mask)
 
@@ -136,8 +136,8 @@ class TorchScorer:
         tagger = self.network.tagger
         if tagger is None:
             return None
-        with _quiet(self.network):
-            encoding = _ours(encoded, TorchEncoded).encoding
+        with _evaluating(self.network):
+            encoding = _own(encoded, TorchEncoded).encoding
             scores = torch.log_softmax(tagger(encoding.boundaries), -1)
         return _numpy(scores[encoding.mask[:, 1:]])
 
@@ -155,7 +155,7 @@ class TorchScorer:
         return torch.from_numpy(whole).to(self.device)
 
 
-def _ours(value: object, kind: type[T]) -> T:
+def _own(value: object, kind: type[T]) -> T:
     if not isinstance(value, kind):
         raise UsageError(
             f"expected a {kind.__name__}, found a {type(value).__name__}",
@@ -170,7 +170,7 @@ def _numpy(values: Tensor) -> Floats:
 
 
 @contextmanager
-def _quiet(network: Network) -> Iterator[None]:
+def _evaluating(network: Network) -> Iterator[None]:
     """Evaluation mode without gradients, for the length of a block."""
     was = network.training
     if was:

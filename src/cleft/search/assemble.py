@@ -271,7 +271,7 @@ def _must_be_named(
 
 
 class Tags(NamedTuple):
-    """The parts of speech of one sentence, and what a model thought of them."""
+    """The parts of speech of one sentence, and their probabilities."""
 
     names: Sequence[str]
     notes: TagNotes | None = None

@@ -142,7 +142,7 @@ class Decoder:
             )
             if right.all():
                 continue
-            # A finished row stays for a while and says its last again, to nobody.
+            # A finished row repeats its last step until it is dropped, and is ignored.
             done = np.flatnonzero(right == 0)
             place = place.copy()
             place[done] = count

@@ -25,7 +25,7 @@ Runners = Sequence[tuple[tuple[int, float], ...]]
 
 @dataclass(frozen=True, slots=True)
 class TagNotes:
-    """What a model thought of a sentence's parts of speech: the chosen ones' chances, and others.
+    """The probabilities of a sentence's parts of speech, and the next best ones.
 
     `others` is empty if none were asked for.
     """
@@ -41,7 +41,7 @@ class TagNotes:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Record:
-    """The decisions of one tree with all that the model thought of them.
+    """The decisions of one tree with their probabilities.
 
     `runners` are the next best boundaries of each decision, or empty. As
     `EvidenceTable` of a syntactic tree it knows nodes by the numbers of
@@ -72,7 +72,7 @@ class Record:
 
     @property
     def evidence(self) -> Mapping[Span, Evidence]:
-        """What the model thought of each span: of its split, of its label, of both."""
+        """The probabilities of each span: of its split, of its label, of both."""
         if self._evidence is None:
             self._evidence = self._collect()
         return self._evidence
@@ -168,7 +168,7 @@ def _chance(log_prob: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Step:
-    """One step of a tree's making: the split, and what the model thought of every boundary.
+    """One step of a tree's making: the split, and the probability of every boundary.
 
     `probability` is what the split counts for: 1 at the stop of a given EDU.
     `distribution` is the model's own, over the boundaries 0..n: the pointer's, legal or not,
@@ -204,5 +204,5 @@ class Parse:
 
     @property
     def evidence(self) -> Mapping[Span, Evidence]:
-        """What the model thought of each span of the binary tree."""
+        """The probabilities of each span of the binary tree."""
         return self.record.evidence

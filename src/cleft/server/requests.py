@@ -329,7 +329,7 @@ def _model(name: str | UnsetType, models: Sequence[str], where: str) -> str:
     return str(name)
 
 
-# ---------------------------------------------------------------- bodies
+# ---------------------------------------------------------------- reading the body
 
 
 def media_type(request: Request, *allowed: str) -> str:

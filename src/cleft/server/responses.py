@@ -108,7 +108,7 @@ Warnings = Annotated[
 
 
 class Evidence(Answer, kw_only=True):
-    """What the model thought of a node."""
+    """The probabilities that the model gave a node, and the runners-up."""
 
     label: Probability | UnsetType = UNSET
     split: Probability | UnsetType = UNSET

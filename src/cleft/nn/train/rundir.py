@@ -238,7 +238,7 @@ class PlainProgress(Progress):
 
     def say(self, text: str) -> None:
         """A line of its own."""
-        # A log that nobody reads any more is no reason to end a run.
+        # A closed log does not end a run.
         with contextlib.suppress(OSError):
             print(text, file=self.stream, flush=True)
 

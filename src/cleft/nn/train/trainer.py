@@ -167,7 +167,7 @@ class Trainer:
         if stop:
             self._finish("interrupted")
             if not self.fabric.is_global_zero:
-                raise SystemExit  # the first process speaks for all
+                raise SystemExit  # only the first process reports
             raise KeyboardInterrupt(stop)
 
     @property
