@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cleft.errors import UsageError
-from cleft.text.segmenters import SEGMENTERS
 
 Hyphens = Literal["split", "keep"]
 """Whether a hyphen or a slash inside a word is a token of its own."""
@@ -287,6 +286,8 @@ WITHOUT_SPACES = {
     "my": "Burmese", "bo": "Tibetan", "yue": "Cantonese",
 }  # fmt: skip
 """Languages whose words no space parts."""
+SEGMENTED = frozenset(["ja", "zh"])
+"""Those whose words a package finds (`segmenters`)."""
 
 
 def has_spaces(code: str) -> bool:
@@ -305,7 +306,7 @@ def language_named(code: str) -> Language:
     True
     """
     base = _base(code)
-    if base in WITHOUT_SPACES and base not in SEGMENTERS:
+    if base in WITHOUT_SPACES and base not in SEGMENTED:
         raise UsageError(
             f"{WITHOUT_SPACES[base]} puts no spaces between words, so its text cannot be"
             " tokenized here",
