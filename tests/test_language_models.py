@@ -8,10 +8,14 @@ import pytest
 import cleft
 from cleft.cli import main
 from cleft.errors import LanguageWarning
+from cleft.nn.export.tokenizer import samples
+from cleft.text import other_language
 
 ROOT = Path(__file__).parents[1]
 MODELS = sorted(path for path in (ROOT / "models").glob("*") if path.is_dir())
-LARGEST = 8_000_000
+LARGEST = 30_000_000
+SMALL = 8_000_000
+"""The most bytes of a model with a transformer, and of one without."""
 
 TEXTS = {
     "fr": "Où est-il ? L’ex-maire de M. Blanc mange « une pomme » dans la cuisine.",
@@ -52,15 +56,34 @@ def test_a_model_passes_its_check(model: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_model_is_small_and_has_a_licence_and_its_card(model: Path, parser: cleft.Parser) -> None:
-    assert sum(file.stat().st_size for file in model.iterdir()) <= LARGEST
+    most = SMALL if parser.manifest.pieces is None else LARGEST
+    assert sum(file.stat().st_size for file in model.iterdir()) <= most
     about = parser.manifest.about
     assert (about["name"], about["language"]) == (model.name, model.name)
     assert about["licence"]
     assert about["training_data"]
     card = (ROOT / "docs" / "cards" / f"{model.name}.md").read_text(encoding="utf-8")
     assert (model / "README.md").read_text(encoding="utf-8") == card
-    for part in ("## Data", "## Scores", "| beam 20 |", "## Known failures", "## Make it again"):
+    parts = ("Data", "Scores", "Everyday sentences", "Known failures", "Make it again")
+    for part in (*(f"## {part}" for part in parts), "| beam 20 |", " of 20 trees are right"):
         assert part in card
+
+
+def test_everyday_text_has_the_tokens_of_its_gold_trees(model: Path, parser: cleft.Parser) -> None:
+    if model.name == "ja":
+        pytest.importorskip("janome", reason="Japanese text needs the extra cleft[ja]")
+    rows = (ROOT / "benchmarks" / "everyday" / f"{model.name}.tsv").read_text("utf-8").splitlines()
+    assert len(rows) == 20
+    for text, gold in (row.split("\t") for row in rows):
+        (found,) = parser.parse(text)
+        assert list(found.words) == cleft.Tree.from_brackets(gold).words()
+
+
+def test_the_self_test_is_in_the_models_language(parser: cleft.Parser) -> None:
+    for one in parser.manifest.self_test:
+        joined = " ".join(one.tokens)
+        assert other_language(joined, parser.language) is None
+        assert joined in samples(parser.language)
 
 
 def test_a_model_parses_text_of_its_language(model: Path, parser: cleft.Parser) -> None:

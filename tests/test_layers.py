@@ -21,14 +21,14 @@ SOURCE = Path(__file__).parents[1] / "src"
 ROOMS = (
     ("cleft", "cleft.errors", "cleft.span", "cleft.files"),
     ("cleft.evidence", "cleft.tree", "cleft.discourse"),
-    ("cleft.tasks", "cleft.sentence"),
+    ("cleft.tasks", "cleft.sentence", "cleft.document"),
     ("cleft.formats", "cleft.relations", "cleft.convert"),
     ("cleft.metrics",),
     ("cleft.draw",),
     ("cleft.text",),
     ("cleft.search",),
     ("cleft.runtime",),
-    ("cleft.models", "cleft.parser", "cleft.engines"),
+    ("cleft.models", "cleft.documents", "cleft.parser", "cleft.engines"),
     ("cleft.integrations",),
     ("cleft.nn",),
     ("cleft.nn.train",),
@@ -57,6 +57,8 @@ NAMED_ALIKE = {
     "trees": "decisions into trees, and trees into answers of the server",
     "convert": "a command, and what it does",
     "evaluate": "a command, what it does, and the scores of a model in training",
+    "documents": "documents to parse, of a command, and to train on",
+    "units": "sentences as units of a document: on ONNX Runtime, on PyTorch",
 }
 """File names that stand more than once, and what their files have in common."""
 

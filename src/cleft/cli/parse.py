@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cleft.cli.inputs import add_inputs, find_inputs
 from cleft.cli.outputs import ENDINGS, Destination, write_results
@@ -21,7 +21,11 @@ from cleft.cli.reading import Sentences, open_inputs, parsed
 from cleft.errors import CleftError, UsageError
 
 if TYPE_CHECKING:
+    from cleft.document import Document
+    from cleft.parser import Parser
     from cleft.sentence import Sentence
+
+T = TypeVar("T")
 
 EPILOG = """\
 what is read
@@ -40,10 +44,16 @@ what is written
   brackets  syntax, one tree a line; (()) for a sentence without a tree. With
             --n-best the trees of a sentence, best first, then a blank line
   jsonl     everything, one sentence a line; an "error" where there is no tree
-  dis, rs3  discourse, one tree a sentence: sentences are parsed one by one
+  dis, rs3, rs4   discourse, one tree a sentence, unless --document asks for one
   svg, png, pdf   a picture a sentence; several sentences need a folder
   html      one page
   forest, qtree   LaTeX, for the package of that name
+
+whole documents
+  With --document every input is one document, parsed to one discourse tree over
+  all of it: a file of rs3, rs4 or dis has one root, jsonl one line, svg one
+  picture. --summary N writes its N most important sentences instead of the tree,
+  with their numbers, and names those left out; in jsonl it stands beside the tree.
 
   -o OUT is a file, or a folder with a file for each input if OUT is a folder,
   ends in / or has no ending while there are several inputs. Files appear when
@@ -57,7 +67,8 @@ since a sentence may go on in the next one, other inputs after every sentence.
 examples:
   cleft parse "Although it rained, she played tennis."
   cleft parse notes.txt
-  cleft parse notes.txt --task discourse --format rs3 -o notes.rs3
+  cleft parse notes.txt --document --format rs3 -o notes.rs3
+  cleft parse notes.txt --document --summary 3
   cleft parse notes.txt --format brackets --beam 20 --n-best 5
   cleft parse corpus/ --format jsonl --jobs 2 -o trees/
   cleft parse edus.txt --edus
@@ -70,7 +81,7 @@ standard error says how many; 2 wrong use or bad input; 130 interrupted, 143
 ended by SIGTERM: the last line then says what was done and where it is
 """
 SYNTAX, DISCOURSE, BOTH = "syntax", "discourse", "both"
-HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE}
+HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE, "rs4": DISCOURSE}
 
 PROGRESS_AFTER = 1.0
 """Seconds after which a progress bar is shown."""
@@ -100,6 +111,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--format", choices=list(ENDINGS), default="terminal", help="default: terminal"
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="a file or a folder; see below")
+    parser.add_argument(
+        "--document", action="store_true", help="one discourse tree over each input; see below"
+    )
+    parser.add_argument(
+        "--summary", type=int, metavar="N", help="with --document: its N most important sentences"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -108,8 +125,14 @@ def run(args: argparse.Namespace) -> int:
     inputs = find_inputs(args)
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
+    if args.document or args.summary is not None:
+        from cleft.cli.documents import check
+
+        check(args, destination)
 
     parser, sentences = open_inputs(args, inputs)
+    if args.document:
+        return _run_documents(args, parser, sentences, destination, task)
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = with_progress(results, visible=not _to_terminal(destination))
@@ -118,6 +141,26 @@ def run(args: argparse.Namespace) -> int:
             write_results(destination, number, group, many=args.n_best > 1)
             tally.inputs += 1
     _remark(args.format)
+    return tally.report()
+
+
+def _run_documents(
+    args: argparse.Namespace,
+    parser: Parser,
+    sentences: Sentences,
+    destination: Destination,
+    task: str,
+) -> int:
+    """The same for whole documents."""
+    from cleft.cli.documents import documents_of, write_documents
+
+    tally = Tally(what="document")
+    found = documents_of(parser, sentences, args, task)
+    found = with_progress(found, visible=not _to_terminal(destination), what="documents")
+    with closing(found), tally.noting_interrupts(destination.done):
+        for number, each in enumerate(write_documents(destination, found, args.summary)):
+            tally.add(each, sentences.inputs[number].name)
+            tally.inputs += 1
     return tally.report()
 
 
@@ -160,7 +203,7 @@ def _remark(form: str) -> None:
 
 @dataclass(slots=True)
 class Tally:
-    """How many sentences there were, how many of them have no tree, and why the first.
+    """How many sentences or documents there were, how many have an error, and the first one.
 
     `inputs` is how many inputs, or groups of them, have all of their output.
     """
@@ -169,13 +212,14 @@ class Tally:
     failed: int = 0
     first: str = ""
     inputs: int = 0
+    what: str = "sentence"
 
-    def add(self, sentence: Sentence, name: str) -> None:
+    def add(self, found: Sentence | Document, name: str) -> None:
         """Count one more."""
         self.count += 1
-        if sentence.error is not None:
+        if found.error is not None:
             self.failed += 1
-            self.first = self.first or f"{name}: {sentence.error}"
+            self.first = self.first or f"{name}: {found.error}"
 
     @contextmanager
     def noting_interrupts(self, done: Callable[[int], str]) -> Iterator[None]:
@@ -183,8 +227,8 @@ class Tally:
         try:
             yield
         except KeyboardInterrupt as error:
-            sentences = f"{self.count} sentence{'s' * (self.count != 1)} parsed"
-            error.add_note(f"{sentences}, {done(self.inputs)}" if self.count else "nothing parsed")
+            parsed = f"{self.count} {self.what}{'s' * (self.count != 1)} parsed"
+            error.add_note(f"{parsed}, {done(self.inputs)}" if self.count else "nothing parsed")
             raise
 
     def report(self) -> int:
@@ -192,7 +236,7 @@ class Tally:
         if not self.failed:
             return 0
         print(
-            f"cleft: {self.failed} of {self.count} sentences could not be parsed; "
+            f"cleft: {self.failed} of {self.count} {self.what}s could not be parsed; "
             f"the first: {self.first}",
             file=sys.stderr,
         )
@@ -231,8 +275,8 @@ def _counted(
 
 
 def with_progress(
-    results: Iterable[Sentence | CleftError], *, visible: bool
-) -> Generator[Sentence | CleftError, None, None]:
+    results: Iterable[T], *, visible: bool, what: str = "sentences"
+) -> Generator[T, None, None]:
     """The results; a bar on standard error counts them if that is a terminal and rich is there."""
     if not visible or not sys.stderr.isatty():
         yield from results
@@ -243,7 +287,7 @@ def with_progress(
     except ImportError:  # pragma: no cover - tests have it
         yield from results
         return
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} sentences"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn(f"{{task.completed:,.0f}} {what}"), TimeElapsedColumn())
     began, task = time.monotonic(), None
     with ExitStack() as stack:
         for count, result in enumerate(results, 1):

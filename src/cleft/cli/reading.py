@@ -146,7 +146,7 @@ class Sentences:
         for each in self.inputs:
             self._starts.append(count)
             try:
-                for sentence in self._read(each):
+                for sentence in self.read(each):
                     count += 1
                     yield self._noted(sentence, each)
             except CleftError as error:
@@ -162,7 +162,8 @@ class Sentences:
             return sentence
         return replace(sentence, fields={"file": each.name, **sentence.fields})
 
-    def _read(self, each: Input) -> Iterator[SentenceInput]:
+    def read(self, each: Input) -> Iterator[SentenceInput]:
+        """The sentences of one input."""
         from cleft import text
 
         if self.edus:

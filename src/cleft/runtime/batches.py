@@ -219,6 +219,13 @@ class Memory:
         places[order] = slot * most + rank
         return Group(*self._kept, slots, places)
 
+    def window(self, sentence: int, start: int, end: int) -> Group:
+        """One hypothesis of a sentence, which looks at these boundaries only."""
+        keys = self.keys[sentence : sentence + 1, :, start:end]
+        offsets = self.offsets[sentence : sentence + 1, :, start:end]
+        one = np.zeros((1, 1), np.intp)
+        return Group(np.ascontiguousarray(keys), np.ascontiguousarray(offsets), one, one[0])
+
     def _keep(self, sentences: Ints) -> None:
         """Have the keys of these sentences at hand, and of few others."""
         here = self._here

@@ -7,10 +7,10 @@
 
 _shtab_cleft_subparsers=(parse segment demo evaluate convert sentences draw train export serve models info check completion)
 
-_shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output)
+_shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output --document --summary)
 _shtab_cleft_segment_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --format -o --output)
 _shtab_cleft_demo_option_strings=(-h --help)
-_shtab_cleft_evaluate_option_strings=(-h --help --task --format --json --evalb --prm --dialect --clean --stop --by-label --by-length --confusion --metric --gold-edus --relations --genres --by-genre --model --beam --jobs --edus --against --bootstrap --seed)
+_shtab_cleft_evaluate_option_strings=(-h --help --task --format --json --evalb --prm --dialect --clean --stop --by-label --by-length --confusion --metric --gold-edus --relations --genres --by-genre --model --beam --jobs --edus --sentences --against --bootstrap --seed)
 _shtab_cleft_convert_option_strings=(-h --help --from --to --clean --cut --relations --strict)
 _shtab_cleft_sentences_option_strings=(-h --help --sentences --relations --from -o --output)
 _shtab_cleft_draw_option_strings=(-h --help --diff -o --output --format --number --theme --view --width --from --clean)
@@ -61,7 +61,7 @@ _shtab_cleft_parse___input_choices=(text lines tokens jsonl conllu brackets)
 _shtab_cleft_parse___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_parse___hyphens_choices=(split keep)
 _shtab_cleft_parse___task_choices=(syntax discourse both)
-_shtab_cleft_parse___format_choices=(terminal brackets jsonl dis rs3 svg html png pdf forest qtree)
+_shtab_cleft_parse___format_choices=(terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree)
 _shtab_cleft_segment___input_choices=(text lines tokens jsonl conllu brackets)
 _shtab_cleft_segment___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_segment___hyphens_choices=(split keep)
@@ -73,6 +73,7 @@ _shtab_cleft_evaluate___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_evaluate___metric_choices=(rst original)
 _shtab_cleft_evaluate___relations_choices=(coarse fine)
 _shtab_cleft_evaluate___edus_choices=(model gold)
+_shtab_cleft_evaluate___sentences_choices=(model gold)
 _shtab_cleft_convert___from_choices=(brackets jsonl rs3 rs4 dis rsd)
 _shtab_cleft_convert___to_choices=(brackets jsonl rs3 rs4 dis rsd)
 _shtab_cleft_convert___clean_choices=(none ptb ptb-text spmrl keyaki)
@@ -92,6 +93,7 @@ _shtab_cleft_parse__h_nargs=0
 _shtab_cleft_parse___help_nargs=0
 _shtab_cleft_parse___keep_tags_nargs=0
 _shtab_cleft_parse___edus_nargs=0
+_shtab_cleft_parse___document_nargs=0
 _shtab_cleft_segment_pos_0_nargs='*'
 _shtab_cleft_segment__h_nargs=0
 _shtab_cleft_segment___help_nargs=0

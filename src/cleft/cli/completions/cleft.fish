@@ -57,7 +57,7 @@ function _shtab_cleft_using
 end
 
 set -g _shtab_cleft_commands parse segment demo evaluate convert sentences draw train export serve models info check completion
-set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --recipe --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --view --width -o
+set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --recipe --relations --seconds --seed --sentences --set --summary --task --text --theme --threads --to --token-file --view --width -o
 
 complete -c cleft -e
 complete -c cleft -f
@@ -79,8 +79,10 @@ complete -c cleft -n '_shtab_cleft_using parse' -l task -xka "syntax discourse b
 complete -c cleft -n '_shtab_cleft_using parse' -l n-best -x -d 'how many trees of a task (default: 1)'
 complete -c cleft -n '_shtab_cleft_using parse' -l keep-tags -d 'with --input brackets: the tags of its trees'
 complete -c cleft -n '_shtab_cleft_using parse' -l edus -d 'the input gives the EDUs; see below'
-complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 svg html png pdf forest qtree" -d 'default: terminal'
+complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree" -d 'default: terminal'
 complete -c cleft -n '_shtab_cleft_using parse' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a file or a folder; see below'
+complete -c cleft -n '_shtab_cleft_using parse' -l document -d 'one discourse tree over each input; see below'
+complete -c cleft -n '_shtab_cleft_using parse' -l summary -x -d 'with --document: its N most important sentences'
 complete -c cleft -n '_shtab_cleft_using parse; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a segment -d 'Split text into elementary discourse units.'
 complete -c cleft -n '_shtab_cleft_using segment' -s h -l help -d 'show this help message and exit'
@@ -120,6 +122,7 @@ complete -c cleft -n '_shtab_cleft_using evaluate' -l model -xka "(_cleft_models
 complete -c cleft -n '_shtab_cleft_using evaluate' -l beam -x -d 'width of the beam (default: 1, greedy)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l jobs -x -d 'processes that parse (default: 1)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l edus -xka "model gold" -d 'whose EDUs to build on (default: model)'
+complete -c cleft -n '_shtab_cleft_using evaluate' -l sentences -xka "model gold" -d 'of documents: whose sentences and tokens to build on (default: model, from the text alone; with --edus gold the gold ones, where GOLD has them)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l against -xka "(_cleft_models_or_files)" -d 'test the difference to another prediction: a file, or a model'"'"'s name or directory'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l bootstrap -x -d '95 % intervals from N resampled sets; with --against also the number of samples for its test (default there: 1000); at most 100000'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l seed -x -d 'for all resampling (default: 0)'

@@ -113,6 +113,7 @@ _shtab_cleft_evaluate_options=(
   "--beam[width of the beam (default\: 1, greedy)]:beam:"
   "--jobs[processes that parse (default\: 1)]:jobs:"
   "--edus[whose EDUs to build on (default\: model)]:edus:(model gold)"
+  "--sentences[of documents\: whose sentences and tokens to build on (default\: model, from the text alone\; with --edus gold the gold ones, where GOLD has them)]:sentences:(model gold)"
   "--against[test the difference to another prediction\: a file, or a model\'s name or directory]:PRED2:_cleft_models_or_files"
   "--bootstrap[95 \% intervals from N resampled sets\; with --against also the number of samples for its test (default there\: 1000)\; at most 100000]:N:"
   "--seed[for all resampling (default\: 0)]:seed:"
@@ -174,8 +175,10 @@ _shtab_cleft_parse_options=(
   "--n-best[how many trees of a task (default\: 1)]:N:"
   "--keep-tags[with --input brackets\: the tags of its trees]"
   "--edus[the input gives the EDUs\; see below]"
-  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 svg html png pdf forest qtree)"
+  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree)"
   {-o,--output}"[a file or a folder\; see below]:OUT:_files"
+  "--document[one discourse tree over each input\; see below]"
+  "--summary[with --document\: its N most important sentences]:N:"
   "*:a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input:_files"
 )
 

@@ -242,6 +242,7 @@ CONTRIBUTED = frozenset(
         "FastGelu",
         "FusedMatMul",
         "Gelu",
+        "QuickGelu",
         "MatMulIntegerToFloat",
         "MultiHeadAttention",
     }
