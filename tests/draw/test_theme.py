@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from cleft.draw import Options, svg
-from cleft.draw.theme import DARK, LIGHT, MARKS, TONES, page_colours, style, tone_of
+from cleft.draw.layout import tone_of
+from cleft.draw.theme import DARK, LIGHT, MARKS, TONES, page_colours, style
 from cleft.errors import UsageError
 from tests.draw.samples import SHORT
 

@@ -15,15 +15,15 @@ True
 from typing import TYPE_CHECKING
 
 from cleft import lazy
-from cleft.draw.compare import Diff, Drawable, diff
 from cleft.draw.layout import Layout
 from cleft.draw.terminal_output import terminal
-from cleft.draw.theme import Options, Theme, View
 
 if TYPE_CHECKING:
+    from cleft.draw.compare import Diff, Drawable, diff
     from cleft.draw.html_output import Section, html
     from cleft.draw.latex_output import latex
     from cleft.draw.svg_output import lay_out, pdf, png, svg
+    from cleft.draw.theme import Options, Theme, View
 
 __all__ = [
     "Diff",
@@ -47,8 +47,10 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
+        "compare": ("Diff", "Drawable", "diff"),
         "html_output": ("Section", "html"),
         "latex_output": ("latex",),
         "svg_output": ("lay_out", "pdf", "png", "svg"),
+        "theme": ("Options", "Theme", "View"),
     },
 )

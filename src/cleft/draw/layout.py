@@ -283,6 +283,27 @@ def strips(
     return levels, lefts, widths
 
 
+CLAUSES = frozenset({"TOP", "ROOT", "VROOT", "FRAG", "CP", "IP", "CS", "SENT", "PRN", "UCP"})
+
+
+def tone_of(label: str) -> str:
+    """The colour family of a phrase label: clause, noun, verb, modifier or other.
+
+    >>> [tone_of(label) for label in ("SBAR", "NP-SBJ", "VP", "PP", "X")]
+    ['clause', 'noun', 'verb', 'modifier', 'other']
+    """
+    head = label.upper()
+    if head[:1] == "S" or head.split("-")[0] in CLAUSES:
+        return "clause"
+    if head[:1] == "N" or head.startswith("WHN"):
+        return "noun"
+    if head[:1] == "V":
+        return "verb"
+    if head[:1] in ("A", "P", "Q") or head.startswith("WH"):
+        return "modifier"
+    return "other"
+
+
 # ---------------------------------------------------------------- probabilities
 
 THIN, THICK, PLAIN = 0.7, 1.6, 1.25

@@ -26,10 +26,10 @@ from cleft.draw.layout import (
     evidence_lines,
     is_doubtful,
     line_weight,
+    tone_of,
 )
 from cleft.draw.syntax_layout import CHIP, LABEL, TAG, WORD, Leaves, syntax_name
 from cleft.draw.syntax_rows import Index
-from cleft.draw.theme import tone_of
 from cleft.tree import Tree
 
 MARGIN = 14.0

@@ -25,9 +25,9 @@ from cleft.draw.layout import (
     line_weight,
     stack,
     strips,
+    tone_of,
 )
 from cleft.draw.syntax_rows import Index, Row, split_rows, whole
-from cleft.draw.theme import tone_of
 from cleft.tree import Tree
 
 WORD, TAG, LABEL, CRUMB = 15.0, 11.0, 12.0, 11.0  # font sizes

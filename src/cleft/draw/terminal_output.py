@@ -12,14 +12,15 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import columns, is_right_to_left, shown, visible, wrap_columns
-from cleft.draw.compare import LEGEND, Diff, Drawable
-from cleft.draw.layout import SIGNS, Mark, children_of, edu_numbers, percent, strips
-from cleft.draw.theme import tone_of
+from cleft.draw.layout import SIGNS, Mark, children_of, edu_numbers, percent, strips, tone_of
 from cleft.tree import Evidence, Tree
+
+if TYPE_CHECKING:
+    from cleft.draw.compare import Diff, Drawable
 
 STYLES = {
     "dim": "2", "aside": "2", "other": "1", "heading": "1", "clause": "1;35", "noun": "1;36",
@@ -77,7 +78,7 @@ def terminal(tree: Drawable, width: int | None = None, colour: bool | None = Non
           yesterday/NN
     """
     wide = max(NARROWEST, width or shutil.get_terminal_size().columns)
-    lines = _comparison(tree, wide) if isinstance(tree, Diff) else _tree(tree, wide)
+    lines = _tree(tree, wide) if isinstance(tree, Tree | DiscourseTree) else _comparison(tree, wide)
     painted = _has_colour() if colour is None else colour
     return "\n".join(_painted(line, painted).rstrip() for line in lines)
 
@@ -103,6 +104,8 @@ def _outline(tree: Tree | DiscourseTree, width: int, marks: Mapping[int, Mark]) 
 
 
 def _comparison(found: Diff, width: int) -> Iterator[Line]:
+    from cleft.draw.compare import LEGEND
+
     beside = width >= SIDE_BY_SIDE
     room = (width - 3) // 2 if beside else width
     gold = _outline(found.gold, room, found.gold_marks)

@@ -97,25 +97,6 @@ DARK: Mapping[str, str] = {name: dark for name, (_, dark) in COLOURS.items()}
 
 TONES = ("clause", "noun", "verb", "modifier", "other")
 MARKS = ("wrong", "missed", "changed")
-CLAUSES = frozenset({"TOP", "ROOT", "VROOT", "FRAG", "CP", "IP", "CS", "SENT", "PRN", "UCP"})
-
-
-def tone_of(label: str) -> str:
-    """The colour family of a phrase label: clause, noun, verb, modifier or other.
-
-    >>> [tone_of(label) for label in ("SBAR", "NP-SBJ", "VP", "PP", "X")]
-    ['clause', 'noun', 'verb', 'modifier', 'other']
-    """
-    head = label.upper()
-    if head[:1] == "S" or head.split("-")[0] in CLAUSES:
-        return "clause"
-    if head[:1] == "N" or head.startswith("WHN"):
-        return "noun"
-    if head[:1] == "V":
-        return "verb"
-    if head[:1] in ("A", "P", "Q") or head.startswith("WH"):
-        return "modifier"
-    return "other"
 
 
 def _rules(colour: Mapping[str, str], scope: str) -> list[str]:
