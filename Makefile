@@ -73,7 +73,7 @@ fuzz: .venv/dev
 		--output benchmarks/results/fuzz.json
 
 faults: .venv/dev
-	$(BIN)/pytest tests/faults -m "slow or not slow"
+	$(BIN)/pytest tests/faults tests/corpus -m "slow or not slow"
 
 # MODELS="--model NAME=DIR ..." also measures models beside their peers (benchmarks/README.md).
 bench: .venv/dev

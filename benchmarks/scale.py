@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from cleft.corpus.driver import Engine, Journal, run_shards
 from cleft.corpus.plan import Options, Plan, find_files, make_plan
@@ -71,6 +71,17 @@ class Nothing:
         return _outcome(f"process {os.getpid()}")
 
 
+P = ParamSpec("P")
+
+
+def in_new_folder(work: Callable[P, None]) -> Callable[P, None]:
+    def there(*args: P.args, **options: P.kwargs) -> None:
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):
+            work(*args, **options)
+
+    return there
+
+
 def planned(count: int) -> Plan:
     """A plan of so many shards."""
     with open("lines.txt", "wb") as stream:
@@ -97,6 +108,7 @@ def run(plan: Plan, engine: Engine) -> None:
     assert done == len(plan), f"{done} of {len(plan)} shards"
 
 
+@in_new_folder
 def simulated(count: int) -> None:
     plan = measured("plan", count, lambda: planned(count))
     measured("driver", count, lambda: run(plan, Instant()))
@@ -106,6 +118,7 @@ def simulated(count: int) -> None:
     print(f"\n{', '.join(f'{name} {size:.0f} MB' for name, size in sizes.items() if size > 1)}\n")
 
 
+@in_new_folder
 def real(count: int, engine: str) -> None:
     plan = planned(count)
     with start(engine, 2, None, Nothing, str(OUT.absolute())) as crew:
@@ -120,11 +133,9 @@ def main() -> None:
     args = parser.parse_args()
     print("| | shards | CPU s | µs a shard | wall s | MB at most |")
     print("| --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        simulated(args.shards)
+    simulated(args.shards)
     for engine in ("local", "ray") if args.ray else ("local",):
-        with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            real(args.real, engine)
+        real(args.real, engine)
 
 
 if __name__ == "__main__":
