@@ -441,7 +441,7 @@ def test_given_edus_are_kept(parse):
         (["--beam", "0"], "beam is 0"),
         (["--jobs", "0"], "jobs is 0"),
         (["--threads", "0"], "threads is 0"),
-        (["--language", "zh"], "zh"),
+        (["--language", "th"], "th"),
         (["--format", "jsonl", "-o", "notes.txt/x/"], "cannot be made"),
     ],
 )
@@ -519,7 +519,7 @@ def test_given_edus_that_are_wrong_name_their_file(parse):
 
 def test_a_model_that_is_not_there_is_named(parse):
     code, _, err = parse("notes.txt", "--model", "absent")
-    assert (code, "cleft: absent: expected a model's directory" in err) == (2, True)
+    assert (code, "cleft: absent: expected a model's name or directory" in err) == (2, True)
 
 
 def test_what_stands_before_bytes_that_are_not_utf_8_is_parsed(parse):

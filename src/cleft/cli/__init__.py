@@ -90,7 +90,7 @@ UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def _filled(lines: Sequence[str], width: int) -> Iterator[str]:
-    r"""The lines of a text, its paragraphs filled anew where a line is too wide.
+    r"""The lines of a text; a paragraph with a line that is too wide is wrapped again.
 
     >>> print(*_filled(["  0   done", "  70  a fault of", "      our own"], 12), sep="\n")
       0   done
@@ -106,7 +106,7 @@ def _filled(lines: Sequence[str], width: int) -> Iterator[str]:
         term = TERM.match(first)
         hang = len(term[1]) if term else len(first) - len(first.lstrip())
         end = start + 1
-        while first and not examples and end < len(lines) and _goes_on(lines[end], hang):
+        while first and not examples and end < len(lines) and _is_continuation(lines[end], hang):
             end += 1
         block = lines[start:end]
         if max(map(len, block)) <= width:
@@ -120,7 +120,7 @@ def _filled(lines: Sequence[str], width: int) -> Iterator[str]:
         start = end
 
 
-def _goes_on(line: str, hang: int) -> bool:
+def _is_continuation(line: str, hang: int) -> bool:
     """Whether a line belongs to a paragraph whose lines begin at a column."""
     return bool(line) and len(line) - len(line.lstrip()) == hang and TERM.match(line) is None
 
@@ -249,7 +249,7 @@ def _warnings_as_messages() -> Iterator[None]:
     shown: set[str] = set()
     elsewhere = warnings.showwarning
 
-    def tell(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if not issubclass(category, LanguageWarning):
             elsewhere(message, category, *rest, **more)
         elif str(message) not in shown:
@@ -258,7 +258,7 @@ def _warnings_as_messages() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", LanguageWarning)
-        warnings.showwarning = tell
+        warnings.showwarning = show
         yield
 
 

@@ -16,7 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show both trees of each sentence, and what else a parse tells."""
+    """Show both trees of each sentence, and their probabilities."""
     import cleft
     from cleft.draw import terminal
 

@@ -70,10 +70,10 @@ exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
 """
 
 MOST_SAMPLES = 100_000
-"""The most resampled sets: more take hours and change nothing."""
+"""The largest number of samples: more take hours and change nothing."""
 
 SAMPLES = 1000
-"""The sets that a comparison resamples unless it is told otherwise."""
+"""How many samples a comparison takes without --bootstrap."""
 
 OPTIONS = {
     "syntax": ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean"),
@@ -207,7 +207,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-# ---------------------------------------------------------------- what is asked for
+# ---------------------------------------------------------------- options
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -284,11 +284,11 @@ def _settings(args: argparse.Namespace, task: str) -> Settings:
     )
 
 
-# ---------------------------------------------------------------- what is printed
+# ---------------------------------------------------------------- output
 
 
 def _compare_with_evalb(args: argparse.Namespace, scores: SyntaxScores, clean: str) -> int:
-    """Print EVALB's layout, or stop as EVALB does, if asked for; returns the exit code."""
+    """With --evalb print EVALB's layout, with --stop stop as EVALB does; returns the exit code."""
     from cleft.metrics.report import evalb_lines, stopped_lines
 
     stopped = stopped_lines(scores)

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return 0
-    # Lines are for people: what goes into a file or a pipe stays in one piece.
+    # Only a terminal gets wrapped lines; a file or a pipe gets one line for each fact.
     columns = shutil.get_terminal_size(fallback=(0, 0)).columns or sys.maxsize
     for line in _report(found, columns):
         print(_printable(line))
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def facts(directory: ModelDirectory, *, labels: bool = False) -> dict[str, Any]:
-    """What there is to tell of a model, as plain data."""
+    """The facts about a model as plain data."""
     manifest, about = directory.manifest, directory.manifest.about
     sizes = [path.stat().st_size for path in directory.path.iterdir() if path.is_file()]
     return {
@@ -110,7 +110,7 @@ def _report(found: Mapping[str, Any], columns: int) -> Iterator[str]:
 
 
 def _row(lead: str, text: str, columns: int) -> list[str]:
-    """What there is to tell under a name, its further lines below the first."""
+    """One fact: its name, then its text, wrapped below the first line."""
     from cleft.cli import UNBROKEN
 
     below = " " * len(lead)
@@ -123,7 +123,7 @@ REPORTED = (
     *("scores", "tasks", "labels", "tags", "precision", "bytes", "files", "format", "cleft"),
     *("path", "built_in_models"),
 )
-"""What the report tells in words of its own."""
+"""Facts that the report formats in its own way."""
 
 
 def _text(value: Any) -> str:

@@ -1,7 +1,7 @@
 """What `cleft parse` and `cleft segment` read: texts, files, folders, standard input.
 
 All inputs are one stream of sentences, so that worker processes and windows
-span them; `Sentences.owner` tells which input a result belongs to.
+span them; `Sentences.owner` gives the input that a result belongs to.
 """
 
 from __future__ import annotations
@@ -140,20 +140,25 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load_model(args: argparse.Namespace, inputs: Sequence[Input]) -> tuple[Parser, list[Input]]:
-    """The model that is asked for, or that of the text's language; and the inputs to read then."""
+def load_model(
+    args: argparse.Namespace, inputs: Sequence[Input]
+) -> tuple[Parser, list[Input], str | None]:
+    """The model, the inputs to read then, and the language whose rules are asked for.
+
+    With --language auto it is the model of the text's language.
+    """
     from cleft.models import DEFAULT
     from cleft.parser import load
 
-    inputs = list(inputs)
-    if args.language == AUTO:
+    name, language, inputs = args.model or DEFAULT, args.language, list(inputs)
+    if language == AUTO:
         if args.model is not None:
             raise UsageError(
                 "--language auto chooses the model, and --model names one", hint="leave one out"
             )
-        args.model, inputs = _by_language(inputs)
-        args.language = None
-    return load(args.model or DEFAULT, threads=args.threads), inputs
+        name, inputs = _by_language(inputs)
+        language = None
+    return load(name, threads=args.threads), inputs, language
 
 
 def _by_language(inputs: list[Input]) -> tuple[str, list[Input]]:

@@ -53,7 +53,7 @@ OTHER_ENDINGS = {
         *(".conllu", ".conll", ".csv", ".tsv"),
     ),
 }
-"""The endings that tell a reader what a file holds, besides those of the formats of trees."""
+"""Endings that stand for a format other than those of trees."""
 
 Results = Iterator["Sentence"]
 
@@ -103,7 +103,7 @@ class Destination:
         refuse_overwriting(self.path(each) if self.is_folder else Path(str(self.output)), each)
 
     def path(self, each: Input, part: str = "") -> Path:
-        """The file of an input in the folder; `part` tells its sentences apart."""
+        """The file of an input in the folder; `part` is a suffix for one of its sentences."""
         assert self.output is not None
         name = f"{each.target.name}{part}{ENDINGS[self.form]}"
         return Path(self.output) / each.target.parent / name
@@ -114,7 +114,7 @@ class Destination:
         return ", ".join(dict.fromkeys(each.name for each in inputs))
 
     def done(self, inputs: int) -> str:
-        """Where the output of so many finished inputs is, for who stops before the last."""
+        """Where the output of the finished inputs is, for a run that is interrupted."""
         if self.is_folder:
             return f"{inputs} of {len(self.inputs)} inputs complete in {self.output}"
         return done(self.output or files.STREAM, whole=self.form in WHOLE)
@@ -210,7 +210,7 @@ def trees_of(sentence: Sentence) -> list[Tree | DiscourseTree]:
 
 
 def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> None:
-    """Write the formats that go sentence by sentence."""
+    """Write the formats that need one sentence at a time."""
     for count, sentence in enumerate(results, 1):
         if form == "jsonl":
             text = sentence.to_jsonl() + "\n"

@@ -138,17 +138,16 @@ def run(args: argparse.Namespace) -> int:
     destination.check()
     check_documents(args, destination)
 
-    parser, inputs = load_model(args, inputs)
+    parser, inputs, language = load_model(args, inputs)
     if args.edus and DISCOURSE not in parser.manifest.tasks:
         raise UsageError(
             "--edus is about discourse trees, and the model has none",
             where=args.model or DEFAULT,
             hint="use a model with discourse, such as en",
         )
-    language = args.language or parser.language
     sentences = Sentences(
         inputs,
-        language=language,
+        language=language or parser.language,
         hyphens=args.hyphens,
         edus=args.edus,
         clean=args.clean or "ptb",
@@ -186,7 +185,7 @@ def _run_documents(
 
 
 def _task(args: argparse.Namespace) -> str:
-    """The task to parse for: what is asked for, as far as the format holds it."""
+    """The task to parse for: that of --task, if the format can hold it."""
     held = HOLDS.get(args.format, BOTH)
     task: str = args.task if held == BOTH else held
     if args.task not in (BOTH, task):
@@ -276,7 +275,7 @@ def parsed(
         ready=live.ready if live else always,
         beam=args.beam,
         jobs=args.jobs,
-        language=args.language,
+        language=sentences.language,
         hyphens=args.hyphens,
         **options,  # type: ignore[arg-type]
     )
@@ -311,7 +310,7 @@ def _counted(
         if isinstance(result, CleftError):
             raise result
         yield result
-        # It is written when the next is asked for: no more are counted than were.
+        # The consumer asks for the next result when this one is written: only then it counts.
         tally.add(result, sentences.inputs[sentences.owner(result.source)].name)
 
 

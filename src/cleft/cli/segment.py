@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
     for each in inputs:
         refuse_overwriting(Path(args.output), each)
 
-    parser, inputs = load_model(args, inputs)
-    language = args.language or parser.language
+    parser, inputs, language = load_model(args, inputs)
+    language = language or parser.language
     sentences = Sentences(
         inputs, language=language, hyphens=args.hyphens, clean=args.clean or "ptb"
     )

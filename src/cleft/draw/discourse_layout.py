@@ -75,7 +75,7 @@ class _Arc(NamedTuple):
 
 
 class _Diagram:
-    """A discourse tree being laid out. Nodes go by their place in preorder."""
+    """A discourse tree being laid out. A node is named by its place in preorder."""
 
     def __init__(self, tree: DiscourseTree, marks: Mapping[int, Mark]) -> None:
         self.marks = marks
@@ -157,7 +157,7 @@ class _Diagram:
         return self.offsets[child] + self.anchors[child]
 
     def _arcs_of(self, place: int) -> list[_Arc]:
-        """The satellites of a node: each goes to the nucleus before it, the first ones after."""
+        """The satellites of a node, each with its nucleus: the one before it, else the first."""
         below = self.children[place]
         first = next(at for at, child in enumerate(below) if self.roles[child] == "N")
         arcs = [_Arc(below[at], below[first], first - 1 - at, first) for at in range(first)]

@@ -35,7 +35,7 @@ class Section:
     """All trees of one sentence or document on a page, under its text.
 
     Without `text` the words of the first tree are the heading: a tree does not
-    tell where there were spaces. `note` stands below, for a sentence without a tree.
+    know where there were spaces. `note` stands below, for a sentence without a tree.
     A `document` is to be read first, and its tree can be unfolded.
 
     >>> tree = Tree.from_brackets("(S (VP (VB Go)) (. !))")

@@ -37,16 +37,16 @@ CHIP = 20.0  # height of a label
 PITCH, TIGHT = 40.0, 30.0  # from one level to the next, and in a tree of many levels
 HIGH = 320.0  # of the levels together, before they move closer
 GAP = 15.0  # between the strips of two siblings
-LONGEST = 260.0  # a word that is wider goes on below
+LONGEST = 260.0  # a wider word is wrapped
 MARGIN = 20.0
-TAIL = 12.0  # how far into the margin a line to the next row goes
+TAIL = 12.0  # how far a line to the next row extends into the margin
 BETWEEN_ROWS = 26.0
 
 
 def lay_out_syntax(
     tree: Tree, width: float | None = None, marks: Mapping[int, Mark] | None = None
 ) -> Layout:
-    """Lay out a tree; one wider than `width` goes on in further rows.
+    """Lay out a tree; one wider than `width` takes several rows.
 
     >>> tree = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
     >>> [text.text for text in lay_out_syntax(tree).texts if text.role == "word"]
@@ -232,7 +232,7 @@ class _RowLayout:
         return strokes + self._tails(place, bar)
 
     def _tails(self, place: int, bar: float) -> list[Stroke]:
-        """Dashed lines to the row's edge, from a node that goes on in another row."""
+        """Dashed lines to the row's edge, from a node that continues in another row."""
         node, below = self.row.nodes[place], self.row.children[place]
         ends = []
         if node in self.row.open_left:

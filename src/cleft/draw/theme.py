@@ -29,7 +29,7 @@ class Options:
 
     - `theme`: `light`, `dark`, or `auto` for what the reader's system prefers
     - `width`: pixels that a drawing may take; None keeps every sentence on one line
-    - `view`: `tree`; `rows`, in which a wide syntax tree goes on; `outline`, which fits any
+    - `view`: `tree`; `rows`, into which a wide syntax tree is split; `outline`, which fits any
       width; `auto` takes the first of them that fits
     - `title`: what the drawing is called, for screen readers and pages
 

@@ -62,7 +62,7 @@ class Record:
     """One line: a sentence with its trees by task, or with the error that stands in their place.
 
     `fields` holds whatever else the line has (a document's name, the raw text)
-    and is written back as it is. `left_out` tells what of the line was not taken.
+    and is written back as it is. `left_out` names what was not read.
 
     >>> record = Record(syntax=Tree.from_brackets("(NP (DT the) (NN cat))"))
     >>> record.tokens, record.task

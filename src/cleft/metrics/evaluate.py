@@ -91,7 +91,7 @@ class Trees:
 
     @property
     def genres(self) -> list[str]:
-        """The genre of each sentence, as the key `genre` of JSON Lines tells it."""
+        """The genre of each sentence, from the key `genre` of JSON Lines."""
         if self.format != "jsonl" and not any("genre" in each.fields for each in self.records):
             raise UsageError(
                 "only JSON Lines, and names of files as in GUM, tell a genre",
@@ -112,7 +112,7 @@ class Trees:
 def read_trees(
     source: files.Readable, format_name: str | None = None, relations: Relations = "coarse"
 ) -> Trees:
-    """The trees of a file, or of a text; an ending that tells no format is taken for brackets.
+    """The trees of a file, or of a text; a file with an unknown ending is read as brackets.
 
     `relations` says which names to take from JSON Lines that give both. In a folder
     every file of a format of RST is a document; its name has its genre if it is one of GUM's.
@@ -242,7 +242,7 @@ class Evaluation:
         return found | {"clean": self.settings.clean} if cleaned else found
 
     def counts(self) -> dict[str, Rows]:
-        """The counts of each sentence by measure, to tell how sure its F1 is."""
+        """The counts of each sentence by measure, for intervals and tests."""
         from cleft.metrics.significance import count_rows
 
         names = MEASURES if isinstance(self.scores, DiscourseScores) else ("f1",)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cleft.errors import UsageError
-from cleft.text.segmenters import SEGMENTERS
 
 Hyphens = Literal["split", "keep"]
 """Whether a hyphen or a slash inside a word is a token of its own."""
@@ -25,7 +24,7 @@ class Language:
     sentence, `abbreviations` those that may; `numbered` ones are abbreviations
     only before a number, `ambiguous` ones are also words, so that at the end of
     a sentence the period stands alone. `starters` are words that begin a
-    sentence far more often than they go on. With `ordinals` a number and a
+    sentence far more often than they continue one. With `ordinals` a number and a
     period make an ordinal, which ends no sentence before lower case nor, with
     `capital_nouns`, before a noun.
 
@@ -287,6 +286,8 @@ WITHOUT_SPACES = {
     "my": "Burmese", "bo": "Tibetan", "yue": "Cantonese",
 }  # fmt: skip
 """Languages whose words no space parts."""
+SEGMENTED = frozenset(["ja", "zh"])
+"""Those whose words a package finds (`segmenters`)."""
 
 
 def has_spaces(code: str) -> bool:
@@ -305,7 +306,7 @@ def language_named(code: str) -> Language:
     True
     """
     base = _base(code)
-    if base in WITHOUT_SPACES and base not in SEGMENTERS:
+    if base in WITHOUT_SPACES and base not in SEGMENTED:
         raise UsageError(
             f"{WITHOUT_SPACES[base]} puts no spaces between words, so its text cannot be"
             " tokenized here",

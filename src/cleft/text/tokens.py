@@ -21,8 +21,15 @@ from functools import cached_property, lru_cache
 
 from cleft.errors import UsageError, check_type
 from cleft.span import Token
-from cleft.text.languages import CLIPPED, ELIDED, UNITS, Hyphens, Language, language_named
-from cleft.text.segmenters import SEGMENTERS, segmenter
+from cleft.text.languages import (
+    CLIPPED,
+    ELIDED,
+    SEGMENTED,
+    UNITS,
+    Hyphens,
+    Language,
+    language_named,
+)
 from cleft.text.word_parts import DASH, word_ends
 
 # ---------------------------------------------------------------- classes of characters
@@ -97,7 +104,9 @@ def tokenize(
         raise UsageError(f"hyphens: expected 'split' or 'keep', found {hyphens!r}")
     rules = _rules(language, hyphens)
     stop = len(text) if end is None else end
-    if rules.language.code in SEGMENTERS:
+    if rules.language.code in SEGMENTED:
+        from cleft.text.segmenters import segmenter  # English needs none
+
         return _segmented(text, start, stop, segmenter(rules.language.code))
     tokens: list[Token] = []
     for piece, at, where in _pieces(text, start, stop):
