@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import cleft
+from benchmarks.documents import Gold, score
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import FormatError, ModelError, RecipeError, TreeShapeError, UsageError
 from cleft.nn.checkpoint import load_model
@@ -308,3 +309,14 @@ def test_many_sentences_cost_as_much_memory_as_there_are(model):
     tracemalloc.stop()
     assert len(parse.tree.edus) == 3000
     assert peak < 3000 * 3000  # bytes: a table of all pairs would have four times as many
+
+
+def test_the_benchmark_shows_what_is_lost_above_and_below_sentences(model, folder, capsys):
+    lines = (folder / "dev.jsonl").read_text("utf-8").splitlines()
+    score(cleft.load(model), [Gold.of(line) for line in lines], beam=1)
+    rows = dict(row.strip("| ").split(" | ") for row in capsys.readouterr().out.splitlines()[2:])
+    assert rows["gold, every sentence made a subtree"] == "100.0 / 100.0 / 100.0 / 100.0"
+    # Every sentence is one EDU, so all that is lost is lost above them.
+    assert rows["given EDUs: gold over sentences"] == "100.0 / 100.0 / 100.0 / 100.0"
+    assert rows["**given EDUs**"] == rows["given EDUs: gold below sentences"]
+    assert float(rows["**given EDUs**"].split(" / ")[3]) > 90
