@@ -13,7 +13,7 @@ import json
 
 from cleft.errors import CleftError
 from cleft.nn.checkpoint import load_model
-from cleft.nn.export.quality import dev_sentences
+from cleft.nn.export.int8 import dev_sentences
 from cleft.runtime import ModelDirectory, OnnxScorer
 from cleft.runtime.batches import plan
 from cleft.search import SearchOptions, search

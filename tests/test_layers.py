@@ -19,7 +19,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src"
 
 ROOMS = (
-    ("cleft", "cleft.errors", "cleft.span", "cleft.files", "cleft.arrays"),
+    ("cleft", "cleft.errors", "cleft.span", "cleft.files"),
     ("cleft.evidence", "cleft.tree", "cleft.discourse"),
     ("cleft.tasks", "cleft.sentence", "cleft.document"),
     ("cleft.formats", "cleft.relations", "cleft.convert"),
@@ -45,7 +45,7 @@ HOMES = {
     "cleft.nn": ("torch", "lightning_fabric", "onnx", "safetensors", "transformers"),
     "cleft.server": ("starlette", "msgspec", "uvicorn", "h11"),
     "cleft.integrations": ("spacy",),
-    "": ("nltk", "onnxruntime", "rich"),
+    "": ("janome", "nltk", "onnxruntime", "rich", "rjieba"),
 }
 """Packages that `import cleft` never loads, by the only room whose modules import them when they
 are loaded; those in the last row are imported inside functions everywhere."""

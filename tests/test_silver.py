@@ -1,37 +1,71 @@
-"""Silver trees for a smaller network: the words of a treebank, the trees of a model."""
+"""Silver trees for another network: the words of files, the trees of a model."""
 
 from __future__ import annotations
 
-import runpy
+import json
 import subprocess
 import sys
 from pathlib import Path
 
-from cleft.formats.brackets import read_brackets
+import pytest
 
 SCRIPT = Path(__file__).parents[1] / "recipes" / "silver.py"
 GOLD = """\
 ( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD slept) (NP (-NONE- *T*-1))) (. .)) )
 ( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD slept)) (. .)) )
-( (FRAG (UH Yes) (. .)) )
 ( (X (X The) (X old) (X man) (X read) (X a) (X book) (X .)) )
 """
+TEXT = "It rained. She slept, although the old dog barked.\n\nStop!\n"
 
 
-def test_words_come_cleaned_once_and_not_too_short(tmp_path: Path) -> None:
-    (tmp_path / "gold.mrg").write_text(GOLD)
-    found = list(runpy.run_path(str(SCRIPT))["sentences"]([str(tmp_path / "gold.mrg")] * 2))
-    assert found == [
-        ("The", "cat", "slept", "."),
-        ("The", "old", "man", "read", "a", "book", "."),
-    ]
+def make(folder: Path, *files: Path, **options: str) -> dict[str, list[dict[str, object]]]:
+    command = [sys.executable, str(SCRIPT), "en-fast", str(folder), *map(str, files)]
+    for name, value in options.items():
+        command += [f"--{name}", value]
+    subprocess.run(command, check=True, capture_output=True)
+    return {
+        path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in folder.iterdir()
+    }
 
 
-def test_the_trees_are_the_model_s(tmp_path: Path) -> None:
-    (tmp_path / "gold.mrg").write_text(GOLD)
-    command = [sys.executable, str(SCRIPT), "en", str(tmp_path / "gold.mrg")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    (tmp_path / "silver.mrg").write_text(done.stdout)
-    short, flat = read_brackets(tmp_path / "silver.mrg")
-    assert short.words() == ["The", "cat", "slept", "."]
-    assert "X" not in {node.label for node in flat.preorder()}
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "bank").mkdir()
+    (tmp_path / "bank" / "train.mrg").write_text(GOLD)
+    (tmp_path / "story.txt").write_text(TEXT)
+    return tmp_path / "bank" / "train.mrg", tmp_path / "story.txt"
+
+
+def test_every_sentence_comes_once_with_the_models_trees(files, tmp_path) -> None:
+    found = make(tmp_path / "silver", *files)
+    words = {name: {" ".join(row["tokens"]) for row in rows} for name, rows in found.items()}
+    assert words == {
+        "bank": {"The cat slept .", "The old man read a book ."},
+        "story": {"It rained .", "She slept , although the old dog barked .", "Stop !"},
+    }
+    rows = [row for part in found.values() for row in part]
+    assert "X" not in {label for row in rows for label, _, _ in row["syntax"]["nodes"]}
+    assert {row["genre"] for row in rows} == {"bank", "story"}
+    assert all(0 < row["confidence"][task] <= 1 for row in rows for task in row["confidence"])
+    assert all(len(row["confidence"]) == 2 for row in rows)
+
+
+def test_a_file_gives_no_more_than_asked_and_a_finished_one_is_passed_over(files, tmp_path) -> None:
+    done = tmp_path / "silver" / "bank.jsonl"
+    done.parent.mkdir()
+    done.write_text("{}\n")
+    found = make(tmp_path / "silver", *files, tokens="1")
+    assert found["bank"] == [{}]
+    assert len(found["story"]) in (1, 2)  # one paragraph
+
+
+def test_a_network_learns_from_silver_trees(files, tmp_path) -> None:
+    pytest.importorskip("torch", reason="training needs the extra cleft[train]")
+    from cleft.nn.train.data import read_sentences
+    from cleft.nn.train.recipe import DataConfig
+
+    make(tmp_path / "silver", *files)
+    path = str(tmp_path / "silver" / "story.jsonl")
+    for task in ("syntax", "discourse"):
+        assert len(read_sentences(task, [path], DataConfig(train=(path,)))) == 3

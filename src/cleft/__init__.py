@@ -10,6 +10,8 @@
 # sys.path, where a file may be called like any module (see __main__.py).
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cleft.discourse import DiscourseTree, Edu
     from cleft.document import Document
     from cleft.errors import CleftError
@@ -51,16 +53,23 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    """A public name is loaded when it is first asked for."""
-    from importlib import import_module
+def lazy(package: str, homes: "dict[str, tuple[str, ...]]") -> "Callable[[str], object]":
+    """The `__getattr__` of a package: a name is loaded from its module when it is first used."""
 
-    for home, names in _HOMES.items():
-        if name in names:
-            found: object = getattr(import_module(f"cleft.{home}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module 'cleft' has no attribute {name!r}")
+    def load_name(name: str) -> object:
+        from importlib import import_module
+
+        for home, names in homes.items():
+            if name in names:
+                found: object = getattr(import_module(f"{package}.{home}"), name)
+                setattr(import_module(package), name, found)
+                return found
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load_name
+
+
+__getattr__ = lazy(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -230,16 +230,17 @@ def _differences(trees: Sequence[DiscourseTree], sentences: Sequence[Sequence[st
     Corpora have corrections of single letters in one of the two files. They do
     not move offsets, so they are tolerated.
     """
-    ours = "".join("".join(text_tokens(edu.text)) for tree in trees for edu in tree.edus)
-    theirs = "".join("".join(tokens) for tokens in sentences)
-    pairs = enumerate(zip(ours, theirs, strict=False))
+    of_edus = "".join("".join(text_tokens(edu.text)) for tree in trees for edu in tree.edus)
+    of_sentences = "".join("".join(tokens) for tokens in sentences)
+    pairs = enumerate(zip(of_edus, of_sentences, strict=False))
     wrong = [index for index, (one, two) in pairs if one != two]
-    if len(ours) != len(theirs) or len(wrong) > max(FEW, TOLERATED * len(ours)):
-        at = wrong[0] if wrong else min(len(ours), len(theirs))
+    if len(of_edus) != len(of_sentences) or len(wrong) > max(FEW, TOLERATED * len(of_edus)):
+        at = wrong[0] if wrong else min(len(of_edus), len(of_sentences))
         number = bisect_right(_edges(["".join(tokens) for tokens in sentences]), at)
+        one, two = of_sentences[at : at + 20], of_edus[at : at + 20]
         raise FormatError(
             f"sentence {min(number, len(sentences))} and the EDUs differ: "
-            f"{theirs[at : at + 20]!r} in the sentences, {ours[at : at + 20]!r} in the EDUs",
+            f"{one!r} in the sentences, {two!r} in the EDUs",
             hint="check that both files are of the same document",
         )
     return len(wrong)

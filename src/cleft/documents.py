@@ -25,8 +25,6 @@ from cleft.tasks import Task
 if TYPE_CHECKING:
     from cleft.parser import Parser
 
-__all__ = ["DocumentInput", "Vectors", "head_over", "parse_whole", "whole_parser"]
-
 Vectors = dict[tuple[str, ...], Floats]
 """What an encoder says of sentences, by their words."""
 

@@ -25,14 +25,12 @@ from cleft.errors import (
     check_type,
 )
 from cleft.models import DEFAULT, model_path
-from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer, check
+from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer
 from cleft.runtime.batches import GREEDY_TOKENS, LARGEST, TOKENS, always, plan, windows
 from cleft.runtime.scorer import OnnxEncoded
 from cleft.runtime.units import sentence_vectors
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import (
-    LONGEST_SENTENCE,
-    LONGEST_TOKEN,
     Sentence,
     SentenceInput,
     checked_tokens,
@@ -40,8 +38,6 @@ from cleft.sentence import (
 from cleft.span import Span
 from cleft.tasks import Task
 from cleft.text import Hyphens, LanguageWatch, Reading
-
-__all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Parser", "Sentence", "load"]
 
 BOTH = "both"
 ENGLISH = "en"
@@ -105,6 +101,8 @@ class Parser:
 
     def check(self) -> int:
         """Parse the model's own test sentences; how many, or a ModelError if a tree differs."""
+        from cleft.runtime.selftest import check
+
         return check(self.scorer)
 
     def tasks(self, task: str = BOTH) -> list[Task[Any]]:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
     from cleft.search import Parse
 
-__all__ = ["LONGEST_SENTENCE", "LONGEST_TOKEN", "Sentence", "SentenceInput", "checked_tokens"]
-
 LONGEST_TOKEN = 10_000
 LONGEST_SENTENCE = 20_000
 """The most characters of a token, and tokens of a sentence, that are parsed."""

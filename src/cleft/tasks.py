@@ -26,18 +26,6 @@ from cleft.tree import (
     split_root,
 )
 
-__all__ = [
-    "DISCOURSE",
-    "DOCUMENT",
-    "SYNTAX",
-    "Derivation",
-    "Task",
-    "get_task",
-    "register",
-    "split_relation",
-    "task_names",
-]
-
 AnyTree = TypeVar("AnyTree", Tree, DiscourseTree)
 
 

@@ -12,7 +12,7 @@ import results
 from cleft.errors import RecipeError
 
 ROOT = Path(__file__).parents[2]
-VARIANTS = 'variants = { baseline = [], bare = ["network.history=false"] }\n'
+VARIANTS = 'variants = { baseline = [], bare = ["network.history=true"] }\n'
 QUICK = ["training.epochs=1", "training.dev_every=1"]
 
 
@@ -39,7 +39,7 @@ def test_all_variants_are_trained_with_all_seeds_and_finished_ones_passed_over(
     assert sorted(path.parent.name for path in tmp_path.glob("*/run.json")) == sorted(names)
     assert [run["seed"] for run in runs] == [1, 1, 2, 2]
     assert [run["recipe"]["ablation"] for run in runs] == ["baseline", "bare"] * 2
-    assert [run["recipe"]["network"]["history"] for run in runs] == [True, False] * 2
+    assert [run["recipe"]["network"]["history"] for run in runs] == [False, True] * 2
     assert runs[1]["recipe"]["settings"][-2:] == ["ablation=bare", "seed=1"]
     # One was stopped before its scores: only that one is taken up.
     stopped = tmp_path / "bare-2" / "run.json"
@@ -74,7 +74,7 @@ def test_the_runs_of_the_command_become_a_table(recipe, tmp_path, capsys):
     ablate.main(command)
     assert "epoch" not in capsys.readouterr().err
     results.main([runs, "-o", str(page)])
-    assert "| mine | bare | `network.history=false` | 1, 2 | data dev |" in page.read_text()
+    assert "| mine | bare | `network.history=true` | 1, 2 | data dev |" in page.read_text()
     results.main([runs])
     assert capsys.readouterr().out == page.read_text()
 

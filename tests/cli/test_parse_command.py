@@ -367,8 +367,20 @@ def test_pictures_are_a_file_a_sentence(parse):
     code, out, _ = parse("Rain fell.", "--format", "svg", "--task", "syntax")
     assert (code, out.startswith("<svg")) == (0, True)
     code, _, err = parse("notes.txt", "--format", "svg", "-o", "x.svg")
-    assert (code, "expected one sentence for an SVG file" in err) == (2, True)
+    assert (code, "expected one sentence for SVG" in err) == (2, True)
     assert not Path("x.svg").exists()
+
+
+@pytest.mark.parametrize("form", ["png", "pdf"])
+def test_images_are_written_whole(parse, form):
+    pytest.importorskip("typst", reason="PNG and PDF need the extra cleft[png]")
+    code, _, _ = parse("Rain fell.", "--format", form, "-o", f"x.{form}")
+    assert (code, Path(f"x.{form}").read_bytes()[1:4]) == (0, form.upper().encode())
+
+
+def test_latex_holds_every_tree(parse):
+    code, out, _ = parse("notes.txt", "--format", "forest", "--task", "syntax")
+    assert (code, out.count(r"\begin{forest}")) == (0, 3)
 
 
 def test_a_page_has_all_trees(parse):

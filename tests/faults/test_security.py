@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cleft import arrays
 from cleft.errors import InputError, ModelError, TreeFormatError
 from cleft.files import lines
 from cleft.formats.rs3 import read_rs3
 from cleft.parser import load
 from cleft.runtime import write_checksums
+from cleft.runtime.directory import map_matrix
 from tests.runtime.models import model
 
 SOURCE = Path(__file__).parents[2] / "src" / "cleft"
@@ -211,7 +211,7 @@ def test_a_table_that_lies_is_refused_before_memory_is_taken(name: str, tmp_path
     path.write_bytes(TABLES[name])
     path.with_suffix(".txt").write_text("rain\nfell\n")
     with pytest.raises(ValueError, match=r"begins with|header is not|bytes, expected"):
-        arrays.map_matrix(path)
+        map_matrix(path)
     with pytest.raises(InputError, match=r"a\.npy: expected one table of vectors"):
         read_vectors(path, 3)
 
@@ -221,7 +221,7 @@ def test_tables_of_either_order_and_none_are_read(tmp_path: Path) -> None:
     whole = np.arange(6, dtype=np.float32).reshape(2, 3)
     for table in (whole, np.asfortranarray(whole), whole.astype("<f8"), np.zeros((0, 3), "<f4")):
         np.save(path, table)
-        assert np.array_equal(arrays.map_matrix(path), table)
+        assert np.array_equal(map_matrix(path), table)
 
 
 def test_a_config_that_is_deep_or_large_is_refused(copy: Path) -> None:

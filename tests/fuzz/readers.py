@@ -21,11 +21,9 @@ from cleft.formats.rs3 import read_rs3
 from cleft.formats.rsd import read_rsd
 from cleft.metrics.prm import read_prm
 from cleft.relations import load_classes
-from cleft.text.conllu import read_conllu
+from cleft.text.annotated import edus_of_fields, read_conllu, read_jsonl_tokens
 from cleft.text.readers import (
-    edus_of_fields,
     edus_of_lines,
-    read_jsonl_tokens,
     read_lines,
     read_plain,
     read_tokens,

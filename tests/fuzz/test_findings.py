@@ -15,7 +15,7 @@ from cleft.nn.train.setup import read_vectors
 from cleft.runtime.manifest import Manifest, SelfTest
 from cleft.server.requests import ParseRequest, check
 from cleft.server.responses import RequestError
-from cleft.text.readers import read_jsonl_tokens
+from cleft.text.annotated import read_jsonl_tokens
 
 DEEP = "[" * 900 + "]" * 900
 SYNTAX = '{"cleft": 1, "tokens": ["a"], "syntax": {"tags": ["X"], "nodes": []%s}%s}'

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.batches import Example
@@ -19,7 +19,6 @@ from cleft.nn.train.data import (
     read_sentences,
 )
 from cleft.nn.train.recipe import DataConfig
-from cleft.nn.vocab import Vocabulary
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -38,7 +37,15 @@ SMALL = {
     "tag_size": 5,
     "edu_size": 4,
 }
-BOTH = {**SMALL, "tasks": ("syntax", "discourse"), "tags": True, "edu_boundaries": "pointer"}
+PAPER = {"history": True, "pointer_range": "sentence", "span_scores": 0}
+"""The paper's decoder and pointer."""
+BOTH = {
+    **SMALL,
+    **PAPER,
+    "tasks": ("syntax", "discourse"),
+    "tags": True,
+    "edu_boundaries": "pointer",
+}
 
 
 class Bench:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cleft.errors import FormatError, InputError
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import Featuriser
+from cleft.nn.features import BEGIN, END, PAD, UNKNOWN, Featuriser, Vocabulary
 from cleft.nn.train.batches import collate, plan, portion, share
 from cleft.nn.train.data import (
     derive_sentences,
@@ -23,10 +23,9 @@ from cleft.nn.train.data import (
 from cleft.nn.train.objective import Objective
 from cleft.nn.train.recipe import DataConfig, read_recipe
 from cleft.nn.train.setup import prepare
-from cleft.nn.vocab import BEGIN, END, PAD, UNKNOWN, Vocabulary
 from cleft.runtime.words import CASINGS, casing
 from cleft.tasks import DISCOURSE, Task, get_task
-from tests.nn.conftest import BOTH, DATA, ROOT, SMALL, invented
+from tests.nn.conftest import BOTH, DATA, PAPER, ROOT, SMALL, Bench, invented
 
 
 def test_a_vocabulary_keeps_frequent_words_lower_cased_and_characters_cased():
@@ -170,7 +169,10 @@ def test_shares_of_a_batch_are_the_batch(size, ranks):
     assert all(len(part) for part, _ in parts)
 
 
-def test_a_share_that_does_not_count_adds_nothing(both):
+@pytest.mark.parametrize("choices", [PAPER, {"span_scores": 4}, {"label_none": True}])
+def test_a_share_that_does_not_count_adds_nothing(choices):
+    network = {key: value for key, value in BOTH.items() if key not in PAPER}
+    both = Bench(NetworkConfig(**{**network, **choices}))
     batch = collate(both.examples("syntax")[:2], both.featurise, counts=False)
     assert set(batch.counts.values()) == {0}
     assert batch.tokens == 0

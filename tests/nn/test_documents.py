@@ -21,7 +21,8 @@ from cleft.nn.export.export import export
 from cleft.nn.train.documents import parts_of, read_documents
 from cleft.nn.train.recipe import parse_recipe
 from cleft.nn.train.trainer import train
-from cleft.runtime.units import Unit, sentence_vectors, text_marks
+from cleft.nn.units import UnitFeaturiser
+from cleft.runtime.units import MARKS, Unit, sentence_vectors, text_marks
 from cleft.search import SearchOptions, search
 from cleft.span import Constraints, Span
 from cleft.tasks import DOCUMENT
@@ -128,11 +129,11 @@ def test_one_document_and_many_give_the_same(model):
 
 
 def test_every_part_of_two_sentences_is_a_document_of_its_own(folder):
-    _, units, tree = next(read_documents(folder / "train.jsonl"))
-    parts = list(parts_of(units, tree))
+    _, document, _ = next(read_documents(folder / "train.jsonl"))
+    parts = list(parts_of(document))
     assert parts
     for part, below in parts:
-        assert 2 <= len(part) == below.span.right < len(units)
+        assert 2 <= len(part) == below.span.right < len(document[0])
         assert DOCUMENT.build(DOCUMENT.derive(below), part).splits() == below.splits()
 
 
@@ -143,9 +144,23 @@ def test_a_sentence_that_is_no_subtree_is_snapped(tmp_path):
         "splits_fine": [[0, 1, 3, "joint-list_NN"], [1, 2, 3, "causal-cause_NS"]],
     }
     (tmp_path / "one.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    [(_, units, tree)] = read_documents(tmp_path / "one.jsonl")
+    [(_, (units, tree), (edus, finer))] = read_documents(tmp_path / "one.jsonl")
     assert [unit.begins for unit in units] == [True, False]
+    assert edus[1] == Unit(("b",), False, ("a", "b"), 1)
+    assert [split[:4] for split in finer.splits()] == [(0, 1, 3, "joint"), (1, 2, 3, "causal")]
     assert [tuple(split[:5]) for split in tree.splits()] == [(0, 1, 2, "joint", "NN")]
+
+
+def test_an_edu_is_read_as_its_sentence_says():
+    featurise = UnitFeaturiser(NetworkConfig(tasks=("document",), **NETWORK))
+    words = ("Ann", "slept", "because", "Ben", "left")
+    whole, part, alone = (
+        featurise([[unit]]).vectors[0, 1].numpy()
+        for unit in (Unit(words), Unit(words[2:], False, words, 2), Unit(words[2:]))
+    )
+    third = (len(whole) - len(MARKS)) // 3
+    assert (part[third : 2 * third] == whole[third : 2 * third]).all()  # the same last boundary
+    assert not np.allclose(part[:third], alone[:third], atol=1e-3)
 
 
 def test_a_line_that_is_no_document_names_its_place(tmp_path):

@@ -5,11 +5,11 @@ import torch
 
 from cleft.nn.checkpoint import build_network
 from cleft.nn.config import NetworkConfig
+from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, collate
 from cleft.nn.train.data import Sentence, derive_sentences, make_examples
 from cleft.nn.train.objective import Objective
 from cleft.nn.train.recipe import read_recipe
-from cleft.nn.vocab import Vocabulary
 from cleft.search import SearchOptions, search
 from cleft.tasks import DISCOURSE
 from cleft.tree import Tree

@@ -8,7 +8,7 @@ import pytest
 from cleft.errors import InputError, RecipeError
 from cleft.nn.config import NetworkConfig, from_table
 from cleft.nn.train.recipe import DataConfig, TrainingConfig, parse_recipe, read_recipe
-from tests.nn.conftest import ROOT
+from tests.nn.conftest import PAPER, ROOT
 
 DATA = {"syntax": {"train": "train.mrg"}}
 
@@ -20,15 +20,17 @@ def test_every_recipe_of_the_repository_can_be_read(path):
     assert parse_recipe(json.loads(json.dumps(recipe.to_table()))) == recipe
 
 
-def test_the_defaults_are_the_papers():
+def test_the_defaults_are_the_papers_but_for_the_choices_that_won():
     paper = read_recipe(ROOT / "recipes" / "paper-syntax.toml")
     default = parse_recipe({"data": DATA})
     for config, other in ((paper.network, default.network), (paper.training, default.training)):
         shared = {"recurrent_dropout", "beam", "patience"}
-        one, two = vars(config), vars(other)
+        one, two = vars(config), {**vars(other), **(PAPER if other is default.network else {})}
         assert {key: one[key] for key in one if key not in shared} == {
             key: two[key] for key in two if key not in shared
         }
+    won = {"history": False, "pointer_range": "span", "span_scores": 100}
+    assert {key: vars(default.network)[key] for key in won} == won
 
 
 def test_a_configuration_survives_json_and_toml():
@@ -172,16 +174,16 @@ def test_a_setting_that_is_no_setting_is_refused(setting, tmp_path):
 def varied(tmp_path):
     path = tmp_path / "varied.toml"
     path.write_text(
-        "variants = { baseline = [], bare = ['network.history=false'] }\n"
+        "variants = { baseline = [], bare = ['network.tags=true'] }\n"
         "[data.syntax]\ntrain = 'a.mrg'\n"
     )
     return path
 
 
 def test_the_variant_that_ablation_names_is_in_force_below_the_settings(varied):
-    assert read_recipe(varied).network.history
-    assert not read_recipe(varied, ["ablation=bare"]).network.history
-    assert read_recipe(varied, ["ablation=bare", "network.history=true"]).network.history
+    assert not read_recipe(varied).network.tags
+    assert read_recipe(varied, ["ablation=bare"]).network.tags
+    assert not read_recipe(varied, ["ablation=bare", "network.tags=false"]).network.tags
 
 
 def test_a_variant_that_is_not_there_is_refused(varied):
@@ -225,7 +227,6 @@ def test_a_recipe_is_frozen():
 def test_only_a_decoder_without_history_can_explore():
     data = {"syntax": {"train": "train.mrg"}}
     with pytest.raises(RecipeError, match=r"training\.explore: expected 0, unless"):
-        parse_recipe({"data": data, "training": {"explore": 1.0}})
-    network = {"history": False, "span_scores": 8}
-    found = parse_recipe({"data": data, "network": network, "training": {"explore": 1.0}})
+        parse_recipe({"data": data, "network": PAPER, "training": {"explore": 1.0}})
+    found = parse_recipe({"data": data, "training": {"explore": 1.0}})
     assert found.training.explore == 1.0

@@ -14,15 +14,21 @@ from safetensors.numpy import load_file, save_file
 from cleft.errors import InputError, OutputError, RecipeError
 from cleft.nn.checkpoint import fill, load_checkpoint, load_model, save_checkpoint, save_model
 from cleft.nn.config import NetworkConfig
+from cleft.nn.features import Vocabulary
 from cleft.nn.network import Network
-from cleft.nn.train import progress as progress_module
-from cleft.nn.train.optimiser import Average, learning_rate_factor, make_optimiser
-from cleft.nn.train.progress import PlainProgress, RichProgress, SilentProgress, make_progress
+from cleft.nn.train import rundir as progress_module
+from cleft.nn.train.objective import Average, learning_rate_factor, make_optimiser
 from cleft.nn.train.recipe import TrainingConfig
-from cleft.nn.train.rundir import RunDirectory, plot_run
+from cleft.nn.train.rundir import (
+    PlainProgress,
+    RichProgress,
+    RunDirectory,
+    SilentProgress,
+    make_progress,
+    plot_run,
+)
 from cleft.nn.train.setup import read_vectors, start_from
 from cleft.nn.transformer import load_pieces, load_transformer
-from cleft.nn.vocab import Vocabulary
 from tests.nn.conftest import BOTH, SMALL, Bench
 
 # ---------------------------------------------------------------- models

@@ -12,8 +12,8 @@ import torch
 from cleft.nn.checkpoint import build_network
 from cleft.nn.config import NetworkConfig
 from cleft.nn.export.export import ExportOptions, export_scorer
+from cleft.nn.features import Vocabulary
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.vocab import Vocabulary
 from cleft.runtime import ModelDirectory, OnnxScorer
 
 torch.set_num_threads(1)
@@ -29,6 +29,9 @@ PIECES = [
 ]
 
 SMALL = {
+    "history": True,
+    "pointer_range": "sentence",
+    "span_scores": 0,
     "tasks": ("syntax", "discourse"),
     "tags": True,
     "word_size": 12,

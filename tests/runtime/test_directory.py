@@ -9,8 +9,9 @@ import pytest
 
 from cleft.errors import ModelError, UsageError
 from cleft.parser import load
-from cleft.runtime import FORMAT, Manifest, ModelDirectory, OnnxScorer, check, write_checksums
+from cleft.runtime import FORMAT, Manifest, ModelDirectory, OnnxScorer, write_checksums
 from cleft.runtime.manifest import PieceRules
+from cleft.runtime.selftest import check
 from cleft.runtime.sessions import Sessions
 from cleft.runtime.words import WordPieces
 from tests.runtime.models import model
@@ -170,7 +171,7 @@ def test_a_vocabulary_without_words_is_refused(copy):
 
 
 def test_what_is_no_directory_is_refused(tmp_path):
-    with pytest.raises(ModelError, match="expected a model's directory, found nothing"):
+    with pytest.raises(ModelError, match="expected a model's name or directory, found nothing"):
         load(tmp_path / "absent")
     (tmp_path / "file").touch()
     with pytest.raises(ModelError, match="found a file"):

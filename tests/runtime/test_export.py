@@ -1,6 +1,7 @@
 """Exporting: all or nothing, and nothing that the network is not."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +13,12 @@ from cleft.errors import InputError, ModelError, OutputError
 from cleft.nn.checkpoint import save_model
 from cleft.nn.export.encoder_graphs import supported
 from cleft.nn.export.export import ExportOptions, export, export_scorer
-from cleft.nn.export.quality import dev_sentences, refuse_loss
+from cleft.nn.export.int8 import dev_sentences, refuse_loss
 from cleft.nn.export.tokenizer import piece_rules
 from cleft.nn.train.data import Sentence
+from cleft.nn.train.recipe import read_recipe
 from cleft.parser import load
-from cleft.runtime import ModelDirectory
+from cleft.runtime import ModelDirectory, write_checksums
 from cleft.search import search
 from cleft.tasks import DISCOURSE
 from cleft.tree import Tree
@@ -144,7 +146,7 @@ def discourse_dev():
 
 def test_quantisation_that_costs_too_much_is_refused(monkeypatch):
     scores = iter([90.0, 89.79])
-    monkeypatch.setattr("cleft.nn.export.quality.dev_score", lambda *_: next(scores))
+    monkeypatch.setattr("cleft.nn.export.int8.dev_score", lambda *_: next(scores))
     with pytest.raises(ModelError, match=r"\(spmrl\) on dev from 90\.00 to 89\.79, by more than 0"):
         refuse_loss(
             None,
@@ -168,7 +170,7 @@ def test_quantisation_that_costs_little_is_recorded(tmp_path):
 
 def test_quantisation_is_judged_by_the_metric_that_the_model_was_chosen_by(tmp_path, monkeypatch):
     # Random weights: a processor's last digits may decide, and here only the metric counts.
-    monkeypatch.setattr("cleft.nn.export.quality.MOST_LOST", 100.0)
+    monkeypatch.setattr("cleft.nn.export.int8.MOST_LOST", 100.0)
     scorer = torch_scorer("lstm")
     gold = tmp_path / "dev.mrg"
     # A phrase of punctuation alone is no phrase to COLLINS.
@@ -214,6 +216,54 @@ def test_the_command_exports_with_what_it_is_told(checkpoint, tmp_path, capsys):
     assert manifest.about["licence"] == "MIT"
     assert manifest.about["training_data"] == ["invented"]
     assert (tmp_path / "model" / "README.md").read_text() == "# A little model\n"
+
+
+RECIPE = """
+[data.syntax]
+train = "{train}"
+[data.discourse]
+train = "unread.jsonl"
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """A recipe whose treebank has one tree, many times."""
+    (tmp_path / "train.mrg").write_text(f"{GOLD}\n" * 40)
+    (tmp_path / "recipe.toml").write_text(RECIPE.format(train=tmp_path / "train.mrg"))
+    return tmp_path / "recipe.toml"
+
+
+def test_an_export_with_a_recipe_is_an_export_that_gets_it_later(checkpoint, recipe, tmp_path):
+    one, two, three = (str(tmp_path / name) for name in ("one", "two", "three"))
+    assert main(["export", str(checkpoint), one, "--recipe", str(recipe)]) == 0
+    assert main(["export", str(checkpoint), two]) == 0
+    assert main(["export", two, three, "--recipe", str(recipe)]) == 0
+    folders = [{p.name: p.read_bytes() for p in Path(each).iterdir()} for each in (one, three)]
+    assert folders[0] == folders[1]
+    counts = ModelDirectory(one).counts("syntax")
+    assert counts.tags == {"NP": {"DT": 40, "NN": 40}, "VP": {"VB": 40}}
+    assert load(one).check() == load(two).check() > 0
+    with_counts = load(one).scorer.grammar("syntax")
+    assert with_counts is not None
+    assert load(two).scorer.grammar("syntax") is None
+    assert load(one).scorer.grammar("discourse") is None
+
+
+def test_an_exported_model_gets_nothing_but_statistics(recipe, tmp_path, capsys):
+    folder = str(model("lstm"))
+    for told in ([], ["--recipe", str(recipe), "--name", "other"]):
+        assert main(["export", folder, str(tmp_path / "new"), *told]) == 2
+        assert "an exported model only gets the statistics of a recipe" in capsys.readouterr().err
+        assert not (tmp_path / "new").exists()
+
+
+def test_counts_that_are_none_are_refused(recipe, tmp_path):
+    folder = export(model("lstm"), tmp_path / "new", ExportOptions(recipe=read_recipe(recipe)))
+    (folder / "syntax-counts.json").write_text('{"labels": {}, "tags": {}, "words": {"NP": 3}}')
+    write_checksums(folder)
+    with pytest.raises(ModelError, match=r"syntax-counts.json: expected counts by name under 'wor"):
+        load(folder)
 
 
 def test_the_command_wants_dev_trees_for_int8(checkpoint, tmp_path, capsys):

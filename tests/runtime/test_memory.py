@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleft.runtime.packing import Memory
+from cleft.runtime.batches import Memory
 
 LENGTHS = (7, 5, 5, 4, 2)
 WIDTH, SIZE = 8, 3

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleft.runtime.packing import firsts, grid_of_keys, pack, portions, real_boundaries, spread
+from cleft.runtime.batches import firsts, grid_of_keys, pack, portions, real_boundaries, spread
 from cleft.search import search
 from cleft.tasks import DISCOURSE
 from tests.runtime.models import onnx_scorer, sentences

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cleft.runtime import check
+from cleft.runtime.selftest import check
 from cleft.search import SearchOptions, search
 from cleft.tasks import DISCOURSE
 from tests.runtime.models import KINDS, onnx_scorer, sentences, torch_scorer

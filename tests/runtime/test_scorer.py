@@ -11,8 +11,9 @@ from cleft.search import search
 from tests.runtime.models import model, onnx_scorer, sentences
 
 
-def test_a_task_without_a_head_is_an_error():
-    scorer = onnx_scorer("lstm")
+@pytest.mark.parametrize("kind", ["lstm", "levels"])
+def test_a_task_without_a_head_is_an_error(kind):
+    scorer = onnx_scorer(kind)
     with pytest.raises(ModelError, match="no head for poetry; it has one for syntax and discourse"):
         scorer.start(scorer.encode([["rain"]]), "poetry")
 

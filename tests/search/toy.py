@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from cleft.search.grammar import Grammar
 from cleft.search.scorer import Floats, Ints
 from cleft.span import Span, Split
 
@@ -67,6 +68,7 @@ class ToyScorer:
         }
         self.tag_weights = make(size=(len(TAGS), SIZE))
         self.mark_weights = make(size=(1, SIZE))
+        self.costs: Grammar | None = None
         self.asked: list[tuple[str, int]] = []
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> ToyEncoded:
@@ -136,6 +138,9 @@ class ToyScorer:
 
     def tag_names(self) -> Sequence[str]:
         return TAGS
+
+    def grammar(self, task: str) -> Grammar | None:
+        return self.costs if task == "syntax" else None
 
 
 def sentence(length: int, first: int = 0) -> list[str]:

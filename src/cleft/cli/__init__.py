@@ -38,6 +38,7 @@ COMMANDS = {
     "train": "train a model on treebanks, by a recipe",
     "export": "turn a trained model into one that runs without PyTorch",
     "serve": "serve the HTTP API and the web page",
+    "models": "list the models that are found by name",
     "info": "show what a model is",
     "check": "verify a model's files and run its self-test",
     "completion": "print a script for completion in a shell",
@@ -237,22 +238,22 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit:
         sys.stdout.flush()  # fails if the help could not be written
         raise
-    with _telling_warnings():
+    with _warnings_as_messages():
         code: int = args.run(args)
     return code
 
 
 @contextmanager
-def _telling_warnings() -> Iterator[None]:
+def _warnings_as_messages() -> Iterator[None]:
     """Say each warning of ours once, as one line and without the place in our code."""
-    told: set[str] = set()
+    shown: set[str] = set()
     elsewhere = warnings.showwarning
 
     def tell(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if not issubclass(category, LanguageWarning):
             elsewhere(message, category, *rest, **more)
-        elif str(message) not in told:
-            told.add(str(message))
+        elif str(message) not in shown:
+            shown.add(str(message))
             _print_error(str(message))
 
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ from cleft.files import STREAM
 from cleft.formats.rst import used_relations
 from cleft.metrics import percentage
 from cleft.metrics.evaluate import Trees, every_tree, read_trees
-from cleft.models import builtin_models
+from cleft.models import find_models
 from cleft.parser import load
 from cleft.relations import RelationClasses, matching_classes
 from cleft.sentence import SentenceInput
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 OPTIONS = ("beam", "jobs", "edus", "sentences")
 """Options that need a model."""
 
-ABOUT_PIPES = "say with --format what standard input holds, for example jsonl"
+PIPE_HINT = "say with --format what standard input holds, for example jsonl"
 
 REPORTED = 10  # the most sentences without a tree that are reported one by one
 
@@ -66,20 +66,20 @@ def _read(path: str, args: argparse.Namespace) -> Trees:
         if path != STREAM or args.format:
             raise
         # A pipe has no ending: what comes through it was taken for brackets.
-        raise TreeFormatError(error.problem, where=error.where, hint=ABOUT_PIPES) from error
+        raise TreeFormatError(error.problem, where=error.where, hint=PIPE_HINT) from error
 
 
 def _is_model(name: str) -> bool:
     """Whether what is to be compared with is a model: a directory, or the name of one."""
     path = Path(name).expanduser()
-    return path.is_dir() or (name in builtin_models() and not path.exists())
+    return path.is_dir() or (not path.exists() and name in {each.name for each in find_models()})
 
 
-def places_of(asked: str | None, genres: list[str], where: str) -> list[int] | None:
-    """The places of the sentences of the genres asked for; None for all."""
-    if asked is None:
+def places_of_genres(names: str | None, genres: list[str], where: str) -> list[int] | None:
+    """The places of the sentences of genres, named with commas between them; None for all."""
+    if names is None:
         return None
-    wanted = {name.strip() for name in asked.split(",")}
+    wanted = {name.strip() for name in names.split(",")}
     unknown = wanted - set(genres)
     if unknown:
         raise UsageError(

@@ -89,7 +89,7 @@ def facts(directory: ModelDirectory, *, labels: bool = False) -> dict[str, Any]:
 
 def _report(found: Mapping[str, Any], columns: int) -> Iterator[str]:
     rows = [(key.replace("_", " "), found[key]) for key in ABOUT]
-    known = {*ABOUT, *TOLD}
+    known = {*ABOUT, *REPORTED}
     rows += [(key, value) for key, value in found.items() if key not in known]
     rows += [
         ("tasks", ", ".join(found["tasks"])),
@@ -119,7 +119,7 @@ def _row(lead: str, text: str, columns: int) -> list[str]:
     return lines or [lead.rstrip()]
 
 
-TOLD = (
+REPORTED = (
     *("scores", "tasks", "labels", "tags", "precision", "bytes", "files", "format", "cleft"),
     *("path", "built_in_models"),
 )

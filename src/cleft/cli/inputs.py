@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,12 @@ from cleft import files
 from cleft.errors import CleftError, InputError, UsageError
 
 if TYPE_CHECKING:
+    from cleft.parser import Parser
     from cleft.sentence import SentenceInput
     from cleft.text import Hyphens
 
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
-
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
+AUTO = "auto"
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
 ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
@@ -32,9 +33,11 @@ TEXTS = (".txt", ".text")
 WITH_EDUS = ("text", "tokens", "jsonl")
 
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
-AT_MOST = 10_000
-"""Characters after which a beginning that is still undecided is taken for text."""
-FOUND = {
+UNSPACED = re.compile(r"[^./\\]*[\u3040-\u30ff\u3400-\u9fff][^./\\]*")
+"""What is a text though no space is in it: Chinese and Japanese, without a file's ending."""
+UNDECIDED = 10_000
+"""Characters after which a file is read as text if its beginning still fits several formats."""
+NOT_TEXT = {
     "brackets": (
         "trees in brackets",
         "--input brackets parses their words again; --keep-tags keeps their tags",
@@ -44,7 +47,7 @@ FOUND = {
     "rs3": ("XML", "'cleft draw' and 'cleft convert' read the trees of .rs3 and .rs4 files"),
     "dis": ("discourse trees", "'cleft draw' and 'cleft convert' read the trees of .dis files"),
 }
-"""What may be taken for text by mistake, and what to do with it."""
+"""Formats that may be given where text is expected: what they are, and what to do with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,31 +55,37 @@ class Input:
     """One input: a file (or `-`) in `path`, or a text of the command line.
 
     `name` is how messages call it, `target` how its output is called in a
-    folder, without an ending. `asked` is the kind that it is said to be,
-    `told` the one that its name tells.
+    folder, without an ending. `option` is the kind that --input names, `ending`
+    the one that the ending of the file's name stands for. `begun` are the lines of
+    standard input where some were read already.
     """
 
     name: str
     target: Path
-    asked: str | None
-    told: str = "text"
+    option: str | None
+    ending: str = "text"
     path: str | None = None
     text: str = ""
+    begun: Iterable[str] | None = None
 
     @property
     def kind(self) -> str:
         """What it holds, one of KINDS."""
-        return self.asked or self.told
+        return self.option or self.ending
 
     @property
     def guessed(self) -> bool:
         """Whether it is taken for text because nothing says otherwise."""
-        return self.asked is None and self.told == "text"
+        return self.option is None and self.ending == "text"
 
     @property
     def source(self) -> files.Readable:
         """The path or the text, as the readers of formats take it."""
         return files.Text(self.name, self.text) if self.path is None else self.path
+
+    def lines(self) -> Iterable[str]:
+        """The lines of a text."""
+        return files.lines(self.source) if self.begun is None else self.begun
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -85,8 +94,8 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "inputs",
         metavar="INPUT",
         nargs="*",
-        help="a file, a folder of .txt files, a text (if it has white space in it), or - "
-        "for standard input",
+        help="a file, a folder of .txt files, a text (if it has white space in it, or is "
+        "Chinese or Japanese), or - for standard input",
     )
     parser.add_argument(
         "--text", action="append", default=[], metavar="TEXT", help="a text, whatever it looks like"
@@ -105,7 +114,10 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "ptb-text, spmrl, keyaki or none",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"
+        "--language",
+        metavar="CODE",
+        help="the rules for text, as in fr (default: the model's); auto tells the language "
+        "from the beginning of the text, and takes the model of it",
     )
     parser.add_argument(
         "--hyphens",
@@ -115,8 +127,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="MODEL",
-        default="en",
-        help="a built-in model or a model's directory (default: en)",
+        help="a model's name, as 'cleft models' lists them, or its directory (default: en)",
     )
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)"
@@ -127,6 +138,48 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=int, default=1, metavar="N", help="width of the search (default: 1, greedy)"
     )
+
+
+def load_model(args: argparse.Namespace, inputs: Sequence[Input]) -> tuple[Parser, list[Input]]:
+    """The model that is asked for, or that of the text's language; and the inputs to read then."""
+    from cleft.models import DEFAULT
+    from cleft.parser import load
+
+    inputs = list(inputs)
+    if args.language == AUTO:
+        if args.model is not None:
+            raise UsageError(
+                "--language auto chooses the model, and --model names one", hint="leave one out"
+            )
+        args.model, inputs = _by_language(inputs)
+        args.language = None
+    return load(args.model or DEFAULT, threads=args.threads), inputs
+
+
+def _by_language(inputs: list[Input]) -> tuple[str, list[Input]]:
+    """The name of the model of a text's language; what was read to know it is read again."""
+    from cleft.models import languages
+    from cleft.text.recognition import WINDOW, identify
+
+    known = languages()
+    beginning = ""
+    for number, each in enumerate(inputs):
+        if each.kind in RAW and len(beginning) < WINDOW:
+            lines, held = iter(each.lines()), list[str]()
+            while len(beginning) < WINDOW and (line := next(lines, None)) is not None:
+                held.append(line)
+                beginning += line
+            if each.path == files.STREAM:
+                inputs[number] = replace(each, begun=chain(held, lines))
+    language = identify(beginning, among=known)
+    if language not in known:
+        what = f"seems to be {language!r}, and no model of it is here" if language else "is unknown"
+        raise UsageError(
+            f"the language of the text {what}",
+            where="--language auto",
+            hint=f"there are models of {', '.join(known)} ('cleft models'); name one by --model",
+        )
+    return known[language], inputs
 
 
 # ---------------------------------------------------------------- finding
@@ -174,14 +227,14 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
 
 def _prose(each: Input) -> Iterator[str]:
     """The lines of raw text; fails where it begins as a file of trees does."""
-    lines, held = iter(files.lines(each.source)), ""
+    lines, held = iter(each.lines()), ""
     for line in lines:
         held += line
         found = _beginning(held)
-        if found is None and held.strip() and len(held) < AT_MOST:
+        if found is None and held.strip() and len(held) < UNDECIDED:
             continue
         if found:
-            what, hint = FOUND[found]
+            what, hint = NOT_TEXT[found]
             raise UsageError(
                 f"expected text, found {what}",
                 where=each.name,
@@ -209,11 +262,11 @@ def _beginning(text: str) -> str | None:
 def _named(argument: str, kind: str | None) -> list[Input]:
     if argument == files.STREAM:
         name = files.source_name(argument)
-        return [Input(name=name, target=Path("stdin"), asked=kind, path=argument)]
+        return [Input(name=name, target=Path("stdin"), option=kind, path=argument)]
     path = Path(argument)
     if argument and _exists(path):  # an empty path would be the current folder
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
-    if any(char.isspace() for char in argument):
+    if any(char.isspace() for char in argument) or UNSPACED.fullmatch(argument):
         return [_text(argument, kind)]
     raise UsageError("no such file", where=argument or "''", hint="for text use --text")
 
@@ -230,15 +283,15 @@ def _text(text: str, kind: str | None) -> Input:
         raise UsageError(
             f"a text on the command line cannot be {kind}", hint="name a file, or - with a pipe"
         )
-    return Input(name="text", target=Path("text"), asked=kind, text=text)
+    return Input(name="text", target=Path("text"), option=kind, text=text)
 
 
 def _file(path: Path, relative: Path, kind: str | None) -> Input:
     plain = Path(str(relative).removesuffix(".gz"))
-    ending = plain.suffix.lower()
-    told = next((name for name, endings in ENDINGS.items() if ending in endings), "text")
+    suffix = plain.suffix.lower()
+    ending = next((name for name, endings in ENDINGS.items() if suffix in endings), "text")
     target = plain.with_suffix("")
-    return Input(name=str(path), target=target, asked=kind, told=told, path=str(path))
+    return Input(name=str(path), target=target, option=kind, ending=ending, path=str(path))
 
 
 def _folder(path: Path, kind: str | None) -> list[Input]:
@@ -331,29 +384,31 @@ class Sentences:
 
     def read(self, each: Input) -> Iterator[SentenceInput]:
         """The sentences of one input."""
-        from cleft.text import read_conllu, read_jsonl_tokens, read_lines, read_plain, read_tokens
+        from cleft import text
 
         if self.edus:
             return self._read_edus(each)
         if each.kind == "lines":
-            return read_lines(files.lines(each.source), self.language, self.hyphens)
+            return text.read_lines(each.lines(), self.language, self.hyphens)
         if each.kind == "tokens":
-            return read_tokens(files.lines(each.source))
+            return text.read_tokens(files.lines(each.source))
         if each.kind == "brackets":
             return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
         if each.kind == "text":
-            return read_plain(self.lines(each), self.language, self.hyphens)
+            return text.read_plain(self.lines(each), self.language, self.hyphens)
         assert each.path is not None
-        return {"jsonl": read_jsonl_tokens, "conllu": read_conllu}[each.kind](each.path)
+        read = text.read_jsonl_tokens if each.kind == "jsonl" else text.read_conllu
+        return read(each.path)
 
-    def lines(self, each: Input) -> Iterator[str]:
+    def lines(self, each: Input) -> Iterable[str]:
         """The lines of an input; one that nothing tells the kind of must be prose."""
-        return _prose(each) if each.guessed else files.lines(each.source)
+        return _prose(each) if each.guessed else each.lines()
 
     def _read_edus(self, each: Input) -> Iterator[SentenceInput]:
         from cleft.span import Constraints
         from cleft.text import read_jsonl_tokens
-        from cleft.text.readers import edus_of_fields, edus_of_lines
+        from cleft.text.annotated import edus_of_fields
+        from cleft.text.readers import edus_of_lines
 
         if each.kind not in WITH_EDUS:
             raise UsageError(

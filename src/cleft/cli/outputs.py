@@ -14,7 +14,7 @@ from cleft.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from cleft.cli.inputs import Input
     from cleft.discourse import DiscourseTree
-    from cleft.parser import Sentence
+    from cleft.sentence import Sentence
     from cleft.tree import Tree
 
 ENDINGS = {
@@ -26,20 +26,30 @@ ENDINGS = {
     "rs4": ".rs4",
     "svg": ".svg",
     "html": ".html",
+    "png": ".png",
+    "pdf": ".pdf",
+    "forest": ".tex",
+    "qtree": ".tex",
 }
 """Every format, and the ending of its files in a folder."""
 
-WHOLE = ("dis", "rs3", "rs4", "svg", "html")
+PICTURES = ("svg", "png", "pdf")
+LATEX = ("forest", "qtree")
+WHOLE = ("dis", "rs3", "rs4", "html", *PICTURES, *LATEX)
 """Formats of which nothing is written before all of it is there."""
-TOLD = {
+OTHER_ENDINGS = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "terminal": (".txt", ".text"),
     "text": (".txt", ".text"),
     "svg": (".svg",),
     "html": (".html", ".htm"),
+    "png": (".png",),
+    "pdf": (".pdf",),
+    "forest": (".tex",),
+    "qtree": (".tex",),
     "markdown": (".md", ".markdown"),
     "what cleft does not write": (
-        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps"),
+        *(".jpg", ".jpeg", ".gif", ".webp", ".ps", ".eps"),
         *(".conllu", ".conll", ".csv", ".tsv"),
     ),
 }
@@ -61,11 +71,11 @@ class Destination:
 
     @property
     def is_folder(self) -> bool:
-        """Whether there is a file for each input (as SVG: for each sentence)."""
+        """Whether there is a file for each input (of pictures: for each sentence)."""
         if self.output is None or self.output == files.STREAM:
             return False
         path = Path(self.output)
-        many = len(self.inputs) > 1 or self.form == "svg"
+        many = len(self.inputs) > 1 or self.form in PICTURES
         return path.is_dir() or self.output.endswith("/") or (many and not path.suffix)
 
     def check(self) -> None:
@@ -141,12 +151,12 @@ name a file that ends in .svg
     from cleft.formats.registry import FORMATS
 
     ending = Path(output.removesuffix(".gz")).suffix.lower()
-    told = {name: found.endings for name, found in FORMATS.items()} | TOLD
-    if ending not in told[form] and any(ending in endings for endings in told.values()):
+    endings_of = {name: found.endings for name, found in FORMATS.items()} | OTHER_ENDINGS
+    if ending not in endings_of[form] and any(ending in endings for endings in endings_of.values()):
         raise UsageError(
             f"{form} is written, and the ending {ending!r} is not that of {form}",
             where=output,
-            hint=f"name a file that ends in {told[form][0]}",
+            hint=f"name a file that ends in {endings_of[form][0]}",
         )
 
 
@@ -177,8 +187,8 @@ def _with_folder(path: Path) -> Path:
 def write_results(destination: Destination, number: int, results: Results, *, many: bool) -> None:
     """Write the results of one group; `many` says that there are several trees of a sentence."""
     form = destination.form
-    if form == "svg":
-        _write_svg(destination, number, results)
+    if form in PICTURES:
+        _write_pictures(destination, number, results)
         return
     if form in ("dis", "rs3", "rs4"):
         _write_rst(destination, number, results)
@@ -186,6 +196,10 @@ def write_results(destination: Destination, number: int, results: Results, *, ma
     with files.writing(destination.name(number)) as stream:
         if form == "html":
             _write_html(destination, number, results, stream)
+        elif form in LATEX:
+            from cleft.draw import latex
+
+            stream.write(latex([tree for one in results for tree in trees_of(one)], form))  # type: ignore[arg-type]
         else:
             _write_lines(form, results, stream, many=many)
 
@@ -276,38 +290,43 @@ def _reason(sentence: Sentence) -> str:
     return f"no tree: {sentence.error}" if sentence.error is not None else ""
 
 
-def _write_svg(destination: Destination, number: int, results: Results) -> None:
+def _write_pictures(destination: Destination, number: int, results: Results) -> None:
     """A picture of all trees of a sentence: a file for each, or just one."""
+    form = destination.form
     if destination.is_folder:
         each = destination.inputs[number]
         for count, sentence in enumerate(results, 1):
             if trees_of(sentence):
                 path = _with_folder(destination.path(each, f"-{count:04d}"))
-                with files.writing(path) as stream:
-                    stream.write(_picture(sentence))
+                _write_picture(str(path), sentence, form)
         return
-    picture = ""
+    shown: Sentence | None = None
     for count, sentence in enumerate(results, 1):
         if count > 1:
             raise UsageError(
-                "expected one sentence for an SVG file, found more",
+                f"expected one sentence for {form.upper()}, found more",
                 hint="name a folder with -o for a file a sentence, or use --format html",
             )
-        picture = _picture(sentence) if trees_of(sentence) else ""
-    if picture:
-        with files.writing(destination.name(number)) as stream:
-            stream.write(picture)
+        shown = sentence
+    if shown is not None and trees_of(shown):
+        _write_picture(destination.name(number), shown, form)
 
 
-def _picture(sentence: Sentence) -> str:
+def _write_picture(path: str, sentence: Sentence, form: str) -> None:
     from cleft.draw import Options, lay_out
     from cleft.draw.layout import stack
-    from cleft.draw.svg_output import render
+    from cleft.draw.svg_output import fixed, image, render
 
-    options = Options()
+    options = Options() if form == "svg" else fixed(Options())
     layouts = [lay_out(tree, options.width) for tree in trees_of(sentence)]
     if len(layouts) > 1:
         name = " ".join(sentence.text.split())
         described = " ".join(layout.description for layout in layouts)
         layouts = [stack(layouts, 16.0, name=name, description=described)]
-    return render(layouts[0], options.theme)
+    picture = render(layouts[0], options.theme)
+    data = None if form == "svg" else image(picture, form)  # type: ignore[arg-type]
+    with files.writing(path) as stream:
+        if data is None:
+            stream.write(picture)
+        else:
+            stream.buffer.write(data)

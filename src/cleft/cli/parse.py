@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cleft.cli.documents import check as check_documents
 from cleft.cli.documents import documents_of, write_documents
-from cleft.cli.inputs import Sentences, add_inputs, find_inputs
+from cleft.cli.inputs import Sentences, add_inputs, find_inputs, load_model
 from cleft.cli.outputs import ENDINGS, Destination, write_results
 from cleft.errors import CleftError, UsageError
+from cleft.models import DEFAULT
 
 if TYPE_CHECKING:
     from cleft.document import Document
-    from cleft.parser import Parser, Sentence
+    from cleft.parser import Parser
+    from cleft.sentence import Sentence
 
 EPILOG = """\
 what is read
@@ -46,9 +48,10 @@ what is written
   brackets  syntax, one tree a line; (()) for a sentence without a tree. With
             --n-best the trees of a sentence, best first, then a blank line
   jsonl     everything, one sentence a line; an "error" where there is no tree
-  dis, rs3, rs4  discourse, one tree a sentence, unless --document asks for one
-  svg       a picture a sentence; several sentences need a folder
+  dis, rs3, rs4   discourse, one tree a sentence, unless --document asks for one
+  svg, png, pdf   a picture a sentence; several sentences need a folder
   html      one page
+  forest, qtree   LaTeX, for the package of that name
 
 whole documents
   With --document every input is one document, parsed to one discourse tree over
@@ -61,7 +64,7 @@ whole documents
   they are complete. Without -o everything goes to standard output.
 
 Sentences are written as they are parsed, in order, one result for each; memory
-stays bounded except for dis, rs3 and html, which need the whole document. From a
+stays bounded except for dis, rs3, html and LaTeX, which need the whole document. From a
 pipe that rests, what has come is parsed at once: raw text after a blank line,
 since a sentence may go on in the next one, other inputs after every sentence.
 
@@ -135,13 +138,11 @@ def run(args: argparse.Namespace) -> int:
     destination.check()
     check_documents(args, destination)
 
-    from cleft.parser import load
-
-    parser = load(args.model, threads=args.threads)
+    parser, inputs = load_model(args, inputs)
     if args.edus and DISCOURSE not in parser.manifest.tasks:
         raise UsageError(
             "--edus is about discourse trees, and the model has none",
-            where=args.model,
+            where=args.model or DEFAULT,
             hint="use a model with discourse, such as en",
         )
     language = args.language or parser.language
@@ -158,7 +159,7 @@ def run(args: argparse.Namespace) -> int:
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = with_progress(results, visible=not _to_terminal(destination))
-    with closing(results), tally.told(destination.done):
+    with closing(results), tally.noting_interrupts(destination.done):
         for number, group in grouped(results, sentences, tally, apart=destination.is_folder):
             write_results(destination, number, group, many=args.n_best > 1)
             tally.inputs += 1
@@ -177,7 +178,7 @@ def _run_documents(
     tally = Tally(what="document")
     found = documents_of(parser, sentences, args, task)
     found = with_progress(found, visible=not _to_terminal(destination), what="documents")
-    with closing(found), tally.told(destination.done):
+    with closing(found), tally.noting_interrupts(destination.done):
         for number, each in enumerate(write_documents(destination, found, args.summary)):
             tally.add(each, sentences.inputs[number].name)
             tally.inputs += 1
@@ -242,8 +243,8 @@ class Tally:
             self.first = self.first or f"{name}: {found.error}"
 
     @contextmanager
-    def told(self, done: Callable[[int], str]) -> Iterator[None]:
-        """Let an interrupt say what was done; `done` tells where so many inputs' output is."""
+    def noting_interrupts(self, done: Callable[[int], str]) -> Iterator[None]:
+        """Add to an interrupt what was done; `done` says where the output of so many inputs is."""
         try:
             yield
         except KeyboardInterrupt as error:

@@ -83,7 +83,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Export a model that 'cleft train' wrote (its output directory, or best/ in "
         "it) to a new directory that cleft.load() reads. docs/models.md "
-        "describes the directory."
+        "describes the directory. With --recipe alone, an exported model is copied and gets "
+        "the statistics of the recipe's treebanks."
     )
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")
     parser.add_argument("model", metavar="MODEL_DIR", help="the directory to write; must be new")
@@ -101,6 +102,11 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--clean", choices=list(CLEANINGS), help="how the dev trees are cleaned (default: ptb)"
+    )
+    parser.add_argument(
+        "--recipe",
+        metavar="FILE",
+        help="keep statistics of this recipe's treebanks, so that labels and tags fit together",
     )
     for name, what in (
         ("name", "the model's name"),
@@ -124,7 +130,8 @@ def run_export(args: argparse.Namespace) -> int:
     """Export, and say what was written."""
     with training_packages("exporting"):
         from cleft.nn.export.export import ExportOptions, export
-        from cleft.nn.export.quality import dev_sentences
+        from cleft.nn.export.int8 import dev_sentences
+        from cleft.nn.train.recipe import read_recipe
     from cleft.text import has_spaces
 
     if args.language is not None:
@@ -147,6 +154,7 @@ def run_export(args: argparse.Namespace) -> int:
         about=about,
         card=args.card,
         dev=dev_sentences(args.dev, clean=args.clean or "ptb"),
+        recipe=read_recipe(args.recipe) if args.recipe is not None else None,
     )
     folder = export(args.checkpoint, args.model, options)
     size = sum(path.stat().st_size for path in Path(folder).iterdir())

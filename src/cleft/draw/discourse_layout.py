@@ -22,13 +22,14 @@ from cleft.draw.layout import (
     Text,
     children_of,
     drop,
+    edu_numbers,
     elbow,
     evidence_lines,
     is_doubtful,
     line_weight,
 )
 
-BODY, NAME, NUMBER = 13.0, 11.0, 9.5  # font sizes
+BODY, NAME, NUMBER = 13.0, 11.0, 11.0  # font sizes
 LINE = 17.0
 NAME_HEIGHT = 17.0
 NARROWEST, WIDEST = 112.0, 200.0  # of an EDU's column
@@ -213,6 +214,7 @@ class _Diagram:
             strokes=tuple(self.strokes),
             name=f"Discourse tree of: {' '.join(texts)}",
             description=describe(self.nodes),
+            first=height,
         )
         return layout.mirrored() if is_right_to_left(texts) else layout
 
@@ -263,29 +265,9 @@ class _Diagram:
         return text.bottom
 
     def _name(self, place: int, name: str, box: tuple[float, float], tone: str, mark: Mark) -> Text:
-        """A relation's name in its box; the box's middle is its top."""
-        evidence = self.nodes[place].evidence
-        lines = [name, *evidence_lines(evidence, self._boundary)]
-        return Text(
-            name,
-            (name,),
-            box[0],
-            box[1],
-            name_width(name),
-            NAME_HEIGHT,
-            NAME,
-            "relation",
-            tone,
-            "\n".join(lines),
-            place,
-            mark,
-            doubt=is_doubtful(evidence),
-            tinted=True,
+        return name_text(self.nodes[place], name, box, self.starts, tone)._replace(
+            node=place, mark=mark
         )
-
-    def _boundary(self, at: int) -> str:
-        number = self.starts.get(at)
-        return f"before EDU {number}" if number else f"after token {at}"
 
     def _weight(self, place: int) -> float:
         evidence = self.nodes[place].evidence
@@ -349,23 +331,24 @@ def _curve(start: float, end: float, floor: float, top: float) -> tuple[Command,
     )
 
 
+def name_text(
+    tree: DiscourseTree, name: str, at: tuple[float, float], starts: Mapping[int, int], tone: str
+) -> Text:
+    """The name of a tree's relation in its box; `starts` numbers EDUs by their first boundary."""
+
+    def boundary(at: int) -> str:
+        number = starts.get(at)
+        return f"before EDU {number}" if number else f"after token {at}"
+
+    hint = "\n".join([name, *evidence_lines(tree.evidence, boundary)])
+    box = (*at, name_width(name), NAME_HEIGHT)
+    doubt = is_doubtful(tree.evidence)
+    return Text(name, (name,), *box, NAME, "relation", tone, hint, doubt=doubt, tinted=True)
+
+
 def name_width(name: str) -> float:
     """The width of the box of a relation's name."""
     return text_width(name, NAME, bold=True) + 10
-
-
-def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """The numbers of the first and the last EDU of each node of a preorder."""
-    count = sum(not below for below in children)
-    numbers = [(0, 0)] * len(children)
-    for place in range(len(children) - 1, -1, -1):
-        below = children[place]
-        if below:
-            numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
-        else:
-            numbers[place] = (count, count)
-            count -= 1
-    return numbers
 
 
 def describe(nodes: Sequence[DiscourseTree]) -> str:

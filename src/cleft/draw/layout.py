@@ -87,7 +87,11 @@ class Stroke(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a node's subtree stands, for folding it on a page: its label and its words."""
+    """Where a node's subtree stands, for folding it on a page: its label and its words.
+
+    In an outline `y` and `floor` enclose the lines that folding hides, and
+    `words` is how many stand there.
+    """
 
     node: int
     end: int
@@ -97,6 +101,7 @@ class Place(NamedTuple):
     right: float
     floor: float
     name: str
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +109,8 @@ class Layout:
     """A laid-out drawing.
 
     `name` and `description` are for screen readers; `places` say what can be
-    folded.
+    folded; `view` is `tree`, `rows` or `outline`; `first` is how far down the
+    first words end.
     """
 
     width: float
@@ -114,6 +120,8 @@ class Layout:
     name: str = ""
     description: str = ""
     places: tuple[Place, ...] = ()
+    view: str = "tree"
+    first: float = 0.0
 
     def shifted(self, across: float, down: float) -> Layout:
         """The same drawing with every box and stroke moved."""
@@ -216,6 +224,20 @@ def stack(layouts: Iterable[Layout], gap: float, *, name: str, description: str)
         description=description,
         places=tuple(places),
     )
+
+
+def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """The numbers of the first and the last EDU of each node of a preorder."""
+    count = sum(not below for below in children)
+    numbers = [(0, 0)] * len(children)
+    for place in range(len(children) - 1, -1, -1):
+        below = children[place]
+        if below:
+            numbers[place] = (numbers[below[0]][0], numbers[below[-1]][1])
+        else:
+            numbers[place] = (count, count)
+            count -= 1
+    return numbers
 
 
 def children_of(nodes: Sequence[Tree | DiscourseTree]) -> list[list[int]]:

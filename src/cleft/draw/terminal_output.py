@@ -17,8 +17,7 @@ from typing import NamedTuple
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import columns, is_right_to_left, shown, visible, wrap_columns
 from cleft.draw.compare import LEGEND, Diff, Drawable
-from cleft.draw.discourse_layout import edu_numbers
-from cleft.draw.layout import SIGNS, Mark, children_of, percent, strips
+from cleft.draw.layout import SIGNS, Mark, children_of, edu_numbers, percent, strips
 from cleft.draw.theme import tone_of
 from cleft.tree import Evidence, Tree
 

@@ -9,7 +9,7 @@ part what a text writes as one word, or add to a word what is no part of it. A
 parser that learnt such words would not know those of a text. `respell=True` makes
 them what a text writes, by rules that go by the word alone:
 
-- `de_l'` is two words; both get the tag of the compound
+- `de_l'` is two words; both get the tag of the compound (but `aujourd'_hui` is one)
 - `hest$` and `$in` are the halves of one word: under one phrase they become it,
   with the tag of the first; across phrases each loses its mark
 - `,-,` is a punctuation mark and its lemma
@@ -198,6 +198,7 @@ ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{",
 
 LEMMA = re.compile(r"([^\w\s-])-\1")
 READING = re.compile(r"(?<=[㐀-鿿々〆ヶ])（[ぁ-ゖァ-ヺー]+）")
+ONE_WORD = re.compile(r"((?:aujourd|quelqu)['’])_(hui|une?)\b", re.IGNORECASE)
 ADDRESS = re.compile(r"@|://|^www\.")
 
 
@@ -277,5 +278,5 @@ def _parts(leaf: Tree) -> list[Tree]:
     assert leaf.word is not None
     if ADDRESS.search(leaf.word):
         return [leaf]
-    parts = [part for part in leaf.word.split("_") if part]
+    parts = [part for part in ONE_WORD.sub(r"\1\2", leaf.word).split("_") if part]
     return [Tree(leaf.label, (), part) for part in parts] or [leaf]

@@ -1,6 +1,6 @@
 """JSON Lines: cleft's own lossless format for both tasks; one sentence a line.
 
-A line of ours has the key `cleft` with the format's version, `tokens`, and
+A line of this format has the key `cleft` with the format's version, `tokens`, and
 `syntax`, `discourse` or both; docs/formats.md has the schema. It is flat, so
 that a deep tree needs no deep JSON. A document is a line whose trees are over all
 its tokens, with its `sentences` beside them. A line without the key `cleft` but
@@ -315,18 +315,18 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
         raise FormatError(f"{len(tokens)} tokens but {len(tags)} tags", hint="give one tag a token")
     rows = as_list(data.get("nodes", []), "nodes")
     evidence = read_evidence(data, "evidence", len(rows))
-    noted_tags = read_evidence(data, "tag_evidence", len(tokens))
+    tag_evidence = read_evidence(data, "tag_evidence", len(tokens))
     leaves = [
-        (Span(index, index + 1), Tree(tag, (), word, noted))
-        for index, (tag, word, noted) in enumerate(zip(tags, tokens, noted_tags, strict=True))
+        (Span(index, index + 1), Tree(tag, (), word, found))
+        for index, (tag, word, found) in enumerate(zip(tags, tokens, tag_evidence, strict=True))
     ]
     nodes = []
-    for row, noted in zip(rows, evidence, strict=True):
+    for row, found in zip(rows, evidence, strict=True):
         label, left, right = as_row(row, 3)
         if not isinstance(label, str):
             raise FormatError(f"'nodes': expected a label, found {reprlib.repr(label)}")
-        nodes.append((as_span(left, right), (label, noted)))
-    return nest(nodes, leaves, lambda noted, children: Tree(noted[0], children, None, noted[1]))
+        nodes.append((as_span(left, right), (label, found)))
+    return nest(nodes, leaves, lambda data, children: Tree(data[0], children, None, data[1]))
 
 
 def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseTree:
@@ -334,16 +334,16 @@ def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseT
     evidence = read_evidence(data, "evidence", len(rows))
     leaves = [(edu.span, DiscourseTree.leaf(edu)) for edu in _read_edus(data, tokens)]
     nodes = []
-    for row, noted in zip(rows, evidence, strict=True):
+    for row, found in zip(rows, evidence, strict=True):
         left, right, nuclearity, relations = as_row(row, 4)
         names = as_strings(relations, "nodes")
         if not isinstance(nuclearity, str):
             raise FormatError(f"'nodes': expected a nuclearity, found {reprlib.repr(nuclearity)}")
-        nodes.append((as_span(left, right), (nuclearity, names, noted)))
+        nodes.append((as_span(left, right), (nuclearity, names, found)))
     return nest(
         nodes,
         leaves,
-        lambda noted, children: DiscourseTree(children, noted[0], noted[1], None, noted[2]),
+        lambda data, children: DiscourseTree(children, data[0], data[1], None, data[2]),
     )
 
 

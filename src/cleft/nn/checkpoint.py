@@ -25,26 +25,12 @@ from cleft import files
 from cleft.errors import InputError, OutputError
 from cleft.models import model_path
 from cleft.nn.config import NetworkConfig
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.transformer import encoder_sums, load_pieces, load_transformer
 from cleft.nn.units import UnitFeaturiser, frozen_sums
-from cleft.nn.vocab import Vocabulary
 from cleft.runtime import ModelDirectory
-
-__all__ = [
-    "build_network",
-    "load_checkpoint",
-    "load_model",
-    "read_json",
-    "read_object",
-    "save_checkpoint",
-    "save_model",
-    "sums_below",
-    "trained_tensors",
-    "write_json",
-]
 
 Tensors = dict[str, Tensor]
 

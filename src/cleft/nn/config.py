@@ -16,9 +16,6 @@ from cleft.errors import RecipeError
 from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
 
-__all__ = ["NetworkConfig", "convert", "from_table"]
-
-
 T = TypeVar("T")
 NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
@@ -97,7 +94,7 @@ Forms = Literal["given", "plain"]
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
-    """The sizes and choices of a network; the defaults are the paper's.
+    """The sizes and choices of a network; sizes are the paper's, choices those that won on dev.
 
     - `encoder`: `lstm` (words and characters), `transformer` (a local Hugging Face directory), or
       `sentences` (documents: the vectors that the exported `model` gives their sentences)
@@ -109,7 +106,7 @@ class NetworkConfig:
     - `forms`: whether words are read as `given`, or in `plain` form (`cleft.runtime.words`)
     - `casing_size`: an embedding of a word's casing, for an uncased transformer; 0 for none
     - `span_input`: `mlps` (two MLPs side by side) or `linear` (W₁h_i + W₂h_j)
-    - `history`: whether the decoder remembers earlier splits
+    - `history`: whether the decoder remembers earlier splits (the paper's does)
     - `span_scores`: the width of a biaffine score of spans that the pointer adds for both halves
       of a split; 0 for none (the paper's)
     - `pointer_range`: whether the pointer's softmax runs over all boundaries of the `sentence`
@@ -149,10 +146,10 @@ class NetworkConfig:
     span_size: int = 500
     decoder_layers: int = 3
     decoder_hidden: int = 800
-    history: bool = True
+    history: bool = False
     pointer_size: int = 500
-    pointer_range: Literal["sentence", "span"] = "sentence"
-    span_scores: int = 0
+    pointer_range: Literal["sentence", "span"] = "span"
+    span_scores: int = 100
     label_size: int = 100
     label_none: bool = False
     tags: bool = False

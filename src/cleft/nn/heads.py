@@ -8,28 +8,18 @@ all steps of the gold trees at once; both give the same scores.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.decoders import State, make_decoder
-from cleft.nn.encoders import Encoding
-from cleft.nn.layers import Biaffine, Mlp, SharedDropout
+from cleft.nn.layers import Biaffine, Mlp, SharedDropout, State, make_decoder
 from cleft.tasks import Task
 
-__all__ = [
-    "Boundaries",
-    "BoundaryMarker",
-    "Memory",
-    "SpanLabels",
-    "SpanScores",
-    "SplitHead",
-    "SplitLabels",
-    "at_boundaries",
-]
+if TYPE_CHECKING:
+    from cleft.nn.network import Encoding
 
 
 def at_boundaries(x: Tensor, positions: Tensor) -> Tensor:

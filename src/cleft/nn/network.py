@@ -1,20 +1,177 @@
-"""The whole network: one encoder, a head for each task, a part-of-speech head if asked."""
+"""The whole network: one encoder, a head for each task, a part-of-speech head if asked.
+
+The encoder `lstm` reads word and character embeddings; `transformer` reads a
+Hugging Face encoder, under a BiLSTM or by itself. Both give one vector a boundary.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.encoders import Encoder
+from cleft.nn.features import PAD, Inputs, Vocabulary
 from cleft.nn.heads import SplitHead
-from cleft.nn.layers import Mlp
-from cleft.nn.units import SentenceEncoder
-from cleft.nn.vocab import Vocabulary
+from cleft.nn.layers import BiLstm, Mlp, SharedDropout, real_positions, token_dropout
+from cleft.nn.transformer import Transformer
+from cleft.runtime.units import MARKS, PARTS
+from cleft.runtime.words import CASINGS
 
-__all__ = ["Network", "Tagger"]
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """A batch of encoded sentences."""
+
+    boundaries: Tensor  # (batch, n + 1, size)
+    mask: Tensor  # (batch, n + 1), true at the boundaries of the sentence
+    summary: Tensor  # (batch, size): what the decoder starts from
+
+
+class CharEncoder(nn.Module):
+    """A word's vector from its characters: both ends of a BiLSTM."""
+
+    def __init__(self, config: NetworkConfig, chars: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(chars, config.char_size, padding_idx=PAD)
+        self.lstm = BiLstm(config.char_size, config.char_hidden)
+        self.size = 2 * config.char_hidden
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Vectors (batch, n + 2, 2·hidden), each different word read once."""
+        mask = inputs.chars != PAD
+        states, _ = self.lstm(self.embedding(inputs.chars), mask)
+        half = self.size // 2
+        last = (mask.sum(1) - 1).view(-1, 1, 1).expand(-1, 1, half)
+        ahead = states[..., :half].gather(1, last).squeeze(1)
+        table = torch.cat([ahead, states[:, 0, half:]], dim=-1)
+        return nn.functional.embedding(inputs.kinds, table)
+
+
+class ContextEncoder(nn.Module):
+    """A word's vector from a transformer, told of casing if asked, mapped to a size if asked."""
+
+    def __init__(self, config: NetworkConfig, model: Any) -> None:
+        super().__init__()
+        self.transformer = Transformer(config, model)
+        full = self.transformer.size
+        self.casing = nn.Embedding(len(CASINGS), config.casing_size) if config.casing_size else None
+        self.casing_map = nn.Linear(config.casing_size, full) if config.casing_size else None
+        self.project = nn.Linear(full, config.transformer_size) if config.has_bilstm else None
+        self.size = config.transformer_size if config.has_bilstm else full
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Vectors (batch, n + 2, size)."""
+        assert inputs.windows is not None
+        batch, width = inputs.words.shape
+        x: Tensor = self.transformer(inputs.windows, (batch, width))
+        if self.casing is not None and self.casing_map is not None:
+            x = x + self.casing_map(self.casing(inputs.casings))
+        if self.project is not None:
+            x = self.project(x)
+        return x
+
+
+class Encoder(nn.Module):
+    """Sentences to boundaries, as the configuration says."""
+
+    def __init__(
+        self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None
+    ) -> None:
+        super().__init__()
+        self.config = config
+        size = 0
+        self.words = self.chars = self.context = None
+        if config.word_size and config.has_bilstm:
+            self.words = nn.Embedding(len(vocabulary.words), config.word_size, padding_idx=PAD)
+            size += config.word_size
+        if config.encoder == "transformer":
+            self.context = ContextEncoder(config, transformer)
+            size += self.context.size
+        elif config.char_size:
+            self.chars = CharEncoder(config, len(vocabulary.chars))
+            size += self.chars.size
+        self.layers = nn.ModuleList()
+        for _ in range(config.encoder_layers):
+            self.layers.append(BiLstm(size, config.encoder_hidden, config.recurrent_dropout))
+            size = 2 * config.encoder_hidden
+        self.dropout = SharedDropout(config.encoder_dropout)
+        self.size = self.summary = size
+
+    def forward(self, inputs: Inputs) -> Encoding:
+        """Encode a batch."""
+        parts = [part(inputs) for part in (self.chars, self.context) if part is not None]
+        if self.words is not None:
+            parts.append(self.words(inputs.words))
+        parts = token_dropout(parts, self.config.embed_dropout, self.training)
+        x = torch.cat(parts, dim=-1)  # (batch, n + 2, size)
+        mask = real_positions(inputs.lengths + 2, x.shape[1])
+        summary = x[:, 0]
+        for layer in self.layers:
+            x, summary = layer(self.dropout(x), mask)
+        x = self.dropout(x)
+        # The boundary before token k+1 sees all up to k from the left, the rest from the right.
+        half = x.shape[-1] // 2
+        boundaries = torch.cat([x[:, :-1, :half], x[:, 1:, half:]], dim=-1)
+        mask = real_positions(inputs.lengths + 1, boundaries.shape[1])
+        return Encoding(boundaries=boundaries, mask=mask, summary=summary)
+
+
+class SentenceEncoder(nn.Module):
+    """A BiLSTM over sentences: what a model says of them, mapped, and what the text shows.
+
+    A boundary also sees the marks of both its neighbours as they are.
+    """
+
+    def __init__(self, config: NetworkConfig, size: int) -> None:
+        super().__init__()
+        self.config = config
+        self.shown = len(MARKS)
+        self.map = nn.Linear(size, config.word_size)
+        self.edges = nn.Parameter(torch.zeros(2, config.word_size + self.shown))
+        self.layers = nn.ModuleList()
+        width = config.word_size + self.shown
+        for _ in range(config.encoder_layers):
+            self.layers.append(BiLstm(width, config.encoder_hidden, config.recurrent_dropout))
+            width = 2 * config.encoder_hidden
+        self.inner = nn.Dropout(config.embed_dropout)
+        self.dropout = SharedDropout(config.encoder_dropout)
+        self.size = width + 2 * self.shown
+        self.summary = width
+
+    def lstms(self) -> list[BiLstm]:
+        """The layers, first to last."""
+        return [layer for layer in self.layers if isinstance(layer, BiLstm)]
+
+    def normalised(self, vectors: Tensor) -> Tensor:
+        """Each part of sentences' vectors with mean 0 and deviation 1."""
+        parts = vectors.view(*vectors.shape[:-1], PARTS, -1)
+        return functional.layer_norm(parts, parts.shape[-1:]).view_as(vectors)
+
+    def forward(self, inputs: Inputs) -> Encoding:
+        """Encode a batch."""
+        assert inputs.vectors is not None
+        vectors = inputs.vectors[..., : -self.shown].contiguous()
+        marks = inputs.vectors[..., -self.shown :]
+        x = functional.leaky_relu(self.map(self.inner(self.normalised(vectors))), 0.1)
+        x = torch.cat([self.dropout(x), marks], -1)  # (batch, n + 2, size)
+        places = torch.arange(x.shape[1], device=x.device)
+        last = (places == inputs.lengths.unsqueeze(1) + 1).unsqueeze(-1)
+        x = torch.where(
+            last, self.edges[1], torch.where(places.view(1, -1, 1) == 0, self.edges[0], x)
+        )
+        mask = real_positions(inputs.lengths + 2, x.shape[1])
+        summary = x[:, 0]
+        for number, layer in enumerate(self.layers):
+            x, summary = layer(self.dropout(x) if number else x, mask)
+        x = self.dropout(x)
+        half = x.shape[-1] // 2
+        sides = [x[:, :-1, :half], x[:, 1:, half:], marks[:, :-1], marks[:, 1:]]
+        mask = real_positions(inputs.lengths + 1, x.shape[1] - 1)
+        return Encoding(boundaries=torch.cat(sides, -1), mask=mask, summary=summary)
 
 
 class Tagger(nn.Module):

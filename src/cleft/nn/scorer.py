@@ -13,15 +13,11 @@ import torch
 from torch import Tensor
 
 from cleft.errors import UsageError
-from cleft.nn.encoders import Encoding
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.heads import Memory
-from cleft.nn.network import Network
-from cleft.nn.vocab import Vocabulary
+from cleft.nn.network import Encoding, Network
 from cleft.runtime import Manifest
 from cleft.search.scorer import Encoded, Floats, Ints, State
-
-__all__ = ["TorchEncoded", "TorchScorer", "TorchState"]
 
 T = TypeVar("T")
 
@@ -148,6 +144,10 @@ class TorchScorer:
     def tag_names(self) -> Sequence[str]:
         """The names of the parts of speech."""
         return self.vocabulary.tags
+
+    def grammar(self, task: str) -> None:
+        """What pairs cost is counted at export; a network in training does not know."""
+        return
 
     def _numbers(self, values: Ints) -> Tensor:
         # A view that runs backwards has to be copied.

@@ -22,18 +22,6 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Windows
 from cleft.runtime.wordpiece import MOST_PIECES
 
-__all__ = [
-    "MOST_BYTES",
-    "Pieces",
-    "Remembered",
-    "ScalarMix",
-    "Transformer",
-    "encoder_sums",
-    "load_pieces",
-    "load_transformer",
-]
-
-
 MOST_BYTES = 2 * 10**9
 """What is kept at most: some 300,000 pieces of a MiniLM's last four layers."""
 

@@ -17,8 +17,6 @@ from cleft.search.scorer import Scorer
 from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
 
-__all__ = ["FORMAT", "Manifest", "ModelScorer", "PieceRules", "SelfTest"]
-
 FORMAT = 1
 """The version of the model format that this version of cleft writes and reads."""
 

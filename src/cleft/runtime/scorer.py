@@ -12,26 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from cleft.runtime.batches import plan
-from cleft.runtime.directory import ModelDirectory
-from cleft.runtime.packing import (
+from cleft.runtime.batches import (
     Memory,
     by_end,
     firsts,
     grid_of_keys,
     pack,
+    plan,
     portions,
     real_boundaries,
     spread,
 )
+from cleft.runtime.directory import COUNTS, ModelDirectory
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
 from cleft.runtime.units import Unit, sentence_vectors, text_marks
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
+from cleft.search.grammar import Grammar
 from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task
-
-__all__ = ["OnnxEncoded", "OnnxScorer", "OnnxState"]
 
 PIECES = 400
 """How many pieces a transformer reads at once: beyond the cache, more is slower."""
@@ -89,6 +88,11 @@ class OnnxScorer:
             self._pieces = WordPieces(directory, manifest.pieces)
             self._table = directory.table("pieces.npy")
             self._casing = directory.table("casing.npy") if manifest.has_casing else None
+        self._grammars = {
+            task: Grammar(directory.counts(task), manifest.labels[task], manifest.tags)
+            for task in manifest.tasks
+            if directory.has(f"{task}-{COUNTS}")
+        }
 
     # ------------------------------------------------------------ encoding
 
@@ -376,3 +380,7 @@ class OnnxScorer:
     def tag_names(self) -> Sequence[str]:
         """The names of the parts of speech."""
         return self.manifest.tags
+
+    def grammar(self, task: str) -> Grammar | None:
+        """What pairs of labels and tags cost, in a model that has counts of them."""
+        return self._grammars.get(task)

@@ -13,8 +13,6 @@ from cleft.search import Parse, search
 from cleft.search.scorer import Encoded
 from cleft.tasks import get_task
 
-__all__ = ["check", "document_test", "self_test"]
-
 TOLERANCE = 1e-2
 """How far a log-probability may be from the one recorded: machines add up in different orders."""
 

@@ -20,8 +20,6 @@ import numpy.typing as npt
 from cleft.errors import ModelError, check_number
 from cleft.runtime.directory import ModelDirectory
 
-__all__ = ["Array", "Renewable", "Sessions", "check_width", "fitting", "renew_after_fork"]
-
 
 class Renewable(Protocol):
     """Something that does not survive a fork as it is."""

@@ -14,15 +14,15 @@ from math import log, log1p
 
 import numpy as np
 
-from cleft.runtime.packing import firsts
+from cleft.runtime.batches import firsts
 from cleft.search.scorer import Floats
-
-__all__ = ["MARKS", "PARTS", "Unit", "sentence_vectors", "text_marks"]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A sentence of a document: its words, and whether it begins a paragraph.
+
+    In training it may be an EDU: then `sentence` is what it is a part of, from the token `start`.
 
     >>> " ".join(Unit(("So", "what", "?"), begins=True))
     'So what ?'
@@ -30,6 +30,8 @@ class Unit:
 
     words: tuple[str, ...]
     begins: bool = False
+    sentence: tuple[str, ...] = ()
+    start: int = 0
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)

@@ -21,9 +21,6 @@ import numpy.typing as npt
 
 from cleft.search.scorer import Floats
 
-__all__ = ["MOST_PIECES", "Windows", "WordPiece", "make_windows", "mean_of_pieces", "window_starts"]
-
-
 CJK = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),

@@ -19,9 +19,6 @@ from cleft.runtime.sessions import Array, Sessions, renew_after_fork
 from cleft.runtime.wordpiece import MOST_PIECES
 from cleft.search.scorer import Floats, Ints
 
-__all__ = ["CASINGS", "WordPieces", "WordVectors", "casing", "plain_form"]
-
-
 _PLAIN = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
     "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"',

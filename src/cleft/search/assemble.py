@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cleft.discourse import Edu
 from cleft.search.decode import Candidate, Decoder
-from cleft.search.labels import Labels, choose_labels, runners_up
+from cleft.search.grammar import governors
+from cleft.search.labels import Labels, Naming, dummies_of, label_scores, runners_up
 from cleft.search.options import SearchOptions
 from cleft.search.results import Parse, Record, Step, TagNotes
 from cleft.search.scorer import Floats, Ints
 from cleft.search.trees import Plan, build_tree, spans_of
 from cleft.span import Constraints, Span, Split
 from cleft.tasks import Task
-
-__all__ = ["NO_TAG", "Batch", "Leaf", "assemble"]
 
 Leaf = Callable[[Span], Edu]
 """What makes the leaf over a span, such as an EDU with its place in a source text."""
@@ -75,30 +74,36 @@ def assemble(
     if options.n_best > 1:
         candidates = _without_repeats(candidates)
     items = _items(decoder, task, candidates)
-    labels = _label(decoder, batch.constraints, candidates, items, options)
-    owner = np.repeat(np.arange(len(candidates)), items.counts)
-    sums = np.bincount(owner, weights=labels.log_probs, minlength=len(candidates)).tolist()
-    totals = [each.score + gained for each, gained in zip(candidates, sums, strict=True)]
+    tagging = Tagging.of(decoder, batch) if task.tags is not None else None
+    names, scores, places = _score(decoder, batch.constraints, candidates, items, options)
+    named = _name(decoder, names, scores, places, candidates, items, tagging)
+    totals = [each.score + line.gain for each, line in zip(candidates, named, strict=True)]
     kept = [number for number, total in enumerate(totals) if isfinite(total)]
     if options.n_best > 1:
-        kept = _n_best(candidates, items, labels, totals, kept, options.n_best)
+        kept = _n_best(candidates, items, dummies_of(names), named, totals, kept, options.n_best)
     chosen = [candidates[number] for number in kept]
     replays = _replay(decoder, chosen, options)
-    tags = _tags(decoder, batch, options.alternatives) if task.tags is not None else {}
-    records = [
-        Record(
-            length=len(batch.words[candidate.sentence]),
-            splits_labelled=task.labels == "splits",
-            decisions=candidate.decisions,
-            labels=labels.of(items.ends[number], items.ends[number + 1]),
-            score=candidate.score,
-            log_prob=totals[number],
-            runners=runners,
-            tags=tags[candidate.sentence].notes if tags else None,
+    lines: list[Tags | None] = []
+    records = []
+    for number, candidate, (runners, _) in zip(kept, chosen, replays, strict=True):
+        part = places[items.ends[number] : items.ends[number + 1]]
+        line = named[number]
+        row = candidate.sentence
+        tags = tagging.named(row, line.tags, options.alternatives) if tagging is not None else None
+        lines.append(tags)
+        records.append(
+            Record(
+                length=len(batch.words[row]),
+                splits_labelled=task.labels == "splits",
+                decisions=candidate.decisions,
+                labels=Labels.of(names, scores[part], line.labels, options.alternatives),
+                score=candidate.score,
+                log_prob=totals[number],
+                runners=runners,
+                tags=tags.notes if tags else None,
+            )
         )
-        for number, candidate, (runners, _) in zip(kept, chosen, replays, strict=True)
-    ]
-    trees = _build(task, batch, tags, chosen, records)
+    trees = _build(task, batch, lines, chosen, records)
     parses: dict[int, list[Parse]] = {}
     for candidate, record, tree, (_, steps) in zip(chosen, records, trees, replays, strict=True):
         parse = Parse(
@@ -126,7 +131,7 @@ def _items(decoder: Decoder, task: Task[Any], candidates: Sequence[Candidate]) -
 def _build(
     task: Task[Any],
     batch: Batch,
-    tags: Mapping[int, Tags],
+    tags: Sequence[Tags | None],
     candidates: Sequence[Candidate],
     records: list[Record],
 ) -> list[Any]:
@@ -148,10 +153,11 @@ def _build(
     labels = np.concatenate([record.labels.numbers for record in records])
     plan = Plan.of(lengths, spans, labels, records[0].labels.names)
     return [
-        build_tree(plan, number, batch.words[row], tags[row].names, record)
-        for number, (row, record) in enumerate(
-            zip([candidate.sentence for candidate in candidates], records, strict=True)
+        build_tree(plan, number, batch.words[candidate.sentence], line.names, record)
+        for number, (candidate, line, record) in enumerate(
+            zip(candidates, tags, records, strict=True)
         )
+        if line is not None
     ]
 
 
@@ -164,55 +170,94 @@ def _without_repeats(candidates: Sequence[Candidate]) -> list[Candidate]:
 def _n_best(
     candidates: Sequence[Candidate],
     items: Items,
-    labels: Labels,
+    dummies: npt.NDArray[np.bool_],
+    named: Sequence[Named],
     totals: Sequence[float],
     numbers: Sequence[int],
     count: int,
 ) -> list[int]:
     """The best few of each sentence that are different trees, best first."""
-    phrases = labels.phrases()
     ranked = sorted(numbers, key=lambda each: (-totals[each], -candidates[each].score))
     trees: dict[int, dict[tuple[bytes, bytes], int]] = {}
     for number in ranked:
         found = trees.setdefault(candidates[number].sentence, {})
         if len(found) < count:  # and else not even compare
-            part = slice(items.ends[number], items.ends[number + 1])
-            named = phrases[part]
+            labels = named[number].labels
+            phrases = ~dummies[labels]
+            table = items.table[items.ends[number] : items.ends[number + 1]]
             # The same for any two candidates that make the same n-ary tree.
-            key = items.table[part][named].tobytes(), labels.numbers[part][named].tobytes()
+            key = table[phrases].tobytes(), labels[phrases].tobytes()
             found.setdefault(key, number)
     return [number for found in trees.values() for number in found.values()]
 
 
-def _label(
+def _score(
     decoder: Decoder,
     constraints: Mapping[int, Constraints],
     candidates: Sequence[Candidate],
     items: Items,
     options: SearchOptions,
-) -> Labels:
-    """The labels of all items, from one question."""
+) -> tuple[tuple[str, ...], Floats, Ints]:
+    """The labels' names, the log-probabilities of all items, each once, and each item's place."""
     table = items.table
     sentences = [candidate.sentence for candidate in candidates]
     rows = np.repeat(np.array(sentences, np.intp), items.counts)
     named = _must_be_named(decoder.lengths, constraints, rows, table)
-    places: Ints | None = None
+    places = np.arange(len(table))
     if options.n_best > 1 and len(table):  # hypotheses of a sentence share most of their spans
         size = int(decoder.lengths.max()) + 1
         sides = (len(decoder.lengths), *[size] * table.shape[1])
         keys = np.ravel_multi_index((rows, *table.T), sides)
         _, first, places = np.unique(keys, return_index=True, return_inverse=True)
         rows, table, named = rows[first], table[first], named[first]
-    labels = choose_labels(
-        decoder.scorer,
-        decoder.encoded,
-        decoder.task,
-        rows,
-        table,
-        named=named,
-        alternatives=options.alternatives,
+    names, scores = label_scores(
+        decoder.scorer, decoder.encoded, decoder.task, rows, table, named=named
     )
-    return labels if places is None else labels.at(places)
+    return names, scores, places
+
+
+class Named(NamedTuple):
+    """The labels of one candidate's items and the tags of its words, and what they add."""
+
+    labels: Ints
+    tags: Ints | None  # none if they are the best by themselves
+    gain: float
+
+
+def _name(
+    decoder: Decoder,
+    names: tuple[str, ...],
+    scores: Floats,
+    places: Ints,
+    candidates: Sequence[Candidate],
+    items: Items,
+    tagging: Tagging | None,
+) -> list[Named]:
+    """Each item's best label; in trees with a rare pair those that are best together."""
+    labels = scores.argmax(axis=1)
+    gains = scores[np.arange(len(labels)), labels][places]
+    labels = labels[places]
+    owner = np.repeat(np.arange(len(candidates)), items.counts)
+    sums = np.bincount(owner, weights=gains, minlength=len(candidates)).tolist()
+    parts = [slice(*pair) for pair in pairwise(items.ends)]
+    named = [Named(labels[part], None, sum_) for part, sum_ in zip(parts, sums, strict=True)]
+    grammar = decoder.scorer.grammar(decoder.task)
+    if grammar is None or tagging is None or not candidates:
+        return named
+    tables = [each.decisions.table for each in candidates]
+    lengths = [int(decoder.lengths[each.sentence]) for each in candidates]
+    rare = grammar.rare(
+        governors(lengths, tables, grammar.dummies[labels]),
+        labels,
+        np.flatnonzero(items.table[:, 1] - items.table[:, 0] == 1),
+        np.concatenate([tagging.best[tagging.part(each.sentence)] for each in candidates]),
+    )
+    for number in np.unique(owner[rare]).tolist():
+        own = scores[places[parts[number]]]
+        if isfinite(sums[number]):
+            tags = tagging.log_probs[tagging.part(candidates[number].sentence)]
+            named[number] = Named(*Naming(grammar, tables[number], own, tags).choose())
+    return named
 
 
 def _must_be_named(
@@ -227,32 +272,62 @@ def _must_be_named(
     return named
 
 
-@dataclass(frozen=True, slots=True)
-class Tags:
+class Tags(NamedTuple):
     """The parts of speech of one sentence, and what a model thought of them."""
 
     names: Sequence[str]
     notes: TagNotes | None = None
 
 
-def _tags(decoder: Decoder, batch: Batch, alternatives: int) -> dict[int, Tags]:
-    """The parts of speech of each sentence: the caller's, the model's, or none."""
-    tags = {row: Tags(names) for row, names in batch.tags.items()}
-    missing = [row for row in batch.words if row not in tags]
-    log_probs = decoder.scorer.tags(decoder.encoded) if missing else None
-    if log_probs is None:
-        return tags | {row: Tags([NO_TAG] * len(batch.words[row])) for row in missing}
-    names = decoder.scorer.tag_names()
-    best = log_probs.argmax(axis=1)
-    chances = np.exp(log_probs[np.arange(len(best)), best])
-    others = runners_up(log_probs, best, alternatives) if alternatives else []
-    chosen = [names[number] for number in best.tolist()]
-    ends = list(accumulate(decoder.lengths.tolist(), initial=0))
-    for row in missing:
-        part = slice(ends[row], ends[row + 1])
-        rest = [tuple([(names[tag], share) for tag, share in line]) for line in others[part]]
-        tags[row] = Tags(chosen[part], TagNotes(chances[part].copy(), rest))
-    return tags
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagging:
+    """The parts of speech of a batch: the caller's, the model's, or none.
+
+    `log_probs` has one column more than `names`: a tag that the model does not know.
+    """
+
+    names: Sequence[str]
+    log_probs: Floats  # (tokens, tags + 1)
+    best: Ints
+    ends: list[int]
+    given: Mapping[int, Sequence[str]]
+    known: bool  # whether the model has a head for them
+
+    @classmethod
+    def of(cls, decoder: Decoder, batch: Batch) -> Tagging:
+        """What is known of the tags of all sentences."""
+        scorer, names = decoder.scorer, tuple(decoder.scorer.tag_names())
+        ends = list(accumulate(decoder.lengths.tolist(), initial=0))
+        asked = any(row not in batch.tags for row in batch.words)
+        said = scorer.tags(decoder.encoded) if asked else None
+        log_probs = np.full((ends[-1], len(names) + 1), -np.inf)
+        if said is not None:
+            log_probs[:, :-1] = said
+        else:
+            log_probs[:, -1] = 0
+        numbers = {name: number for number, name in enumerate(names)}
+        for row, tags in batch.tags.items():
+            chosen = [numbers.get(tag, len(names)) for tag in tags]
+            log_probs[ends[row] : ends[row + 1]] = -np.inf
+            log_probs[np.arange(ends[row], ends[row + 1]), chosen] = 0
+        best = log_probs.argmax(axis=1)
+        return cls(names, log_probs, best, ends, batch.tags, said is not None)
+
+    def part(self, row: int) -> slice:
+        """Where a sentence's tokens are."""
+        return slice(self.ends[row], self.ends[row + 1])
+
+    def named(self, row: int, chosen: Ints | None, alternatives: int) -> Tags:
+        """A sentence's tags: the chosen ones, or else the best."""
+        part = self.part(row)
+        if row in self.given or not self.known:
+            return Tags(self.given.get(row, [NO_TAG] * (part.stop - part.start)))
+        numbers = self.best[part] if chosen is None else chosen
+        log_probs = self.log_probs[part]
+        chances = np.exp(log_probs[np.arange(len(numbers)), numbers])
+        lines = runners_up(log_probs, numbers, alternatives) if alternatives else []
+        others = [tuple([(self.names[tag], share) for tag, share in line]) for line in lines]
+        return Tags([self.names[number] for number in numbers.tolist()], TagNotes(chances, others))
 
 
 Found = list[tuple[tuple[int, float], ...]]

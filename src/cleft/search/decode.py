@@ -13,12 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
-from cleft.search.constraints import LOWEST, Masks
+from cleft.search.options import LOWEST, Masks
 from cleft.search.scorer import Encoded, Floats, Ints, Scorer, State
 from cleft.span import Span
-
-__all__ = ["Candidate", "Decoder", "Marks", "Statistics"]
-
 
 SURE = 1e-6
 """No mark is surer than this, so that every tree has some probability."""

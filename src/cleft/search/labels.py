@@ -1,7 +1,9 @@
-"""The labels of chosen spans or splits, and nothing else's.
+"""The labels of chosen spans or splits, and nothing else's, with the tags of the words below.
 
 A beam scores thousands of spans; only those of the finished trees are ever
 named, in one question to the scorer (or a few, where there are very many).
+Each gets its best label. Where that makes a pair that training trees hardly
+have, the labels and tags of the whole tree are chosen together.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.errors import ModelError
-from cleft.search.constraints import LOWEST
+from cleft.search.grammar import Grammar
+from cleft.search.options import LOWEST
 from cleft.search.scorer import Encoded, Floats, Ints, Scorer
+from cleft.search.trees import spans_of, upward
 from cleft.tree import is_dummy
-
-__all__ = ["Labels", "choose_labels", "runners_up"]
 
 CHUNK = 16_384
 """How many items one question holds at most."""
@@ -38,37 +40,27 @@ class Labels:
     log_probs: Floats
     others: Others
 
-    def of(self, start: int, end: int) -> Labels:
-        """The labels of some of the items."""
-        # Copies, for a tree that is kept is not to keep a whole batch.
-        return Labels(
-            names=self.names,
-            numbers=self.numbers[start:end].copy(),
-            log_probs=self.log_probs[start:end].copy(),
-            others=self.others[start:end],
+    @classmethod
+    def of(
+        cls, names: tuple[str, ...], log_probs: Floats, numbers: Ints, alternatives: int
+    ) -> Labels:
+        """These labels of some items, of whose log-probabilities no more is kept."""
+        lines = runners_up(log_probs, numbers, alternatives) if alternatives else []
+        return cls(
+            names=names,
+            numbers=numbers,
+            log_probs=log_probs[np.arange(len(numbers)), numbers],
+            others=[tuple((names[index], chance) for index, chance in line) for line in lines],
         )
-
-    def at(self, places: Ints) -> Labels:
-        """The labels of these items, in this order."""
-        return Labels(
-            names=self.names,
-            numbers=self.numbers[places],
-            log_probs=self.log_probs[places],
-            others=[self.others[place] for place in places] if self.others else [],
-        )
-
-    def phrases(self) -> npt.NDArray[np.bool_]:
-        """Which items have a label that is no dummy."""
-        found: npt.NDArray[np.bool_] = ~_dummies(self.names)[self.numbers]
-        return found
 
 
 @lru_cache(maxsize=64)
-def _dummies(names: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+def dummies_of(names: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    """Which labels are dummies."""
     return np.array([is_dummy(name) for name in names], bool)
 
 
-def choose_labels(
+def label_scores(
     scorer: Scorer,
     encoded: Encoded,
     task: str,
@@ -76,34 +68,94 @@ def choose_labels(
     items: Ints,
     *,
     named: npt.NDArray[np.bool_],
-    alternatives: int = 0,
-) -> Labels:
-    """The best label of each item, and up to so many runners-up with their probabilities.
+) -> tuple[tuple[str, ...], Floats]:
+    """The names of the labels, and the log-probabilities of every item's, (items, labels).
 
     Where `named` is true the item must be a phrase: dummy labels are masked.
     """
     names = tuple(scorer.labels(task))
-    dummies = _dummies(names)
+    dummies = dummies_of(names)
     if len(rows) and dummies.all():
         raise ModelError(
             f"the model has no label for {task} but the dummy", hint="use a model trained for it"
         )
-    numbers, gains = np.zeros(len(rows), np.intp), np.zeros(len(rows))
-    others: Others = []
-    for start in range(0, len(rows), CHUNK):
-        part = slice(start, start + CHUNK)
-        log_probs = np.maximum(scorer.label(encoded, task, rows[part], items[part]), LOWEST)
-        if dummies.any():
-            log_probs[np.ix_(named[part], dummies)] = -np.inf
-        best = log_probs.argmax(axis=1)
-        numbers[part] = best
-        gains[part] = log_probs[np.arange(len(best)), best]
-        if alternatives:
-            others.extend(
-                tuple((names[index], chance) for index, chance in line)
-                for line in runners_up(log_probs, best, alternatives)
-            )
-    return Labels(names=names, numbers=numbers, log_probs=gains, others=others)
+    parts = [
+        scorer.label(encoded, task, rows[start : start + CHUNK], items[start : start + CHUNK])
+        for start in range(0, len(rows), CHUNK)
+    ]
+    found = np.concatenate(parts) if parts else np.zeros((0, len(names)))
+    found = np.maximum(found, LOWEST)
+    if dummies.any():
+        found[np.ix_(named, dummies)] = -np.inf
+    return names, found
+
+
+class Naming:
+    """The best labels and tags of one tree's spans together, by the model and a grammar.
+
+    From the words up, `best` is what the spans below and at each can score at most, by the
+    phrase that stands above it: (spans, parents).
+    """
+
+    def __init__(self, grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats) -> None:
+        self.grammar, self.log_probs = grammar, log_probs.astype(np.float64)
+        self.tags = tags - tags.max(axis=1, keepdims=True)  # what another tag would cost
+        length = len(tags)
+        spans = spans_of([length], [splits])
+        self.above = upward([length], [splits])[:-1]
+        self.words = np.flatnonzero(spans.right - spans.left == 1)
+        count, labels = self.log_probs.shape
+        dummies = np.flatnonzero(grammar.dummies)
+        if dummies.size:  # the best of each span stands for all: they make the same tree
+            self.dummy = dummies[self.log_probs[:, dummies].argmax(axis=1)]
+        # What each span scores below itself: as a dummy, by parent; as a phrase, by label.
+        self.bare = np.zeros((count, len(grammar.above)))
+        self.named = np.zeros((count, labels))
+        self.best = np.zeros((count, len(grammar.above)))
+        self._climb()
+
+    def _climb(self) -> None:
+        grammar, place = self.grammar, len(self.log_probs)
+        self.bare[self.words] = (self.tags[:, None, :] + grammar.below).max(axis=2)
+        self.named[self.words] = (self.tags[:, None, :] + grammar.alone).max(axis=2)
+        sums = np.zeros_like(self.bare)
+        is_word = np.zeros(place, bool)
+        is_word[self.words] = True
+        while place:
+            place -= 1  # children stand behind their parents
+            if not is_word[place]:
+                self.bare[place] = sums[place]
+                self.named[place] = sums[place, grammar.inner]
+            self.best[place] = self.options(place, slice(None)).max(axis=1)
+            if place:
+                sums[self.above[place]] += self.best[place]
+
+    def options(self, place: int, parent: int | slice) -> Floats:
+        """What a span's labels score with all below them, under a parent or under each."""
+        grammar = self.grammar
+        found: Floats = grammar.phrases[parent] + (self.log_probs[place] + self.named[place])
+        if grammar.dummies.any():
+            dummy = self.dummy[place]
+            found[..., dummy] = self.log_probs[place, dummy] + self.bare[place, parent]
+        return found
+
+    def choose(self) -> tuple[Ints, Ints, float]:
+        """The best labels and tags, and what they score together."""
+        grammar, count = self.grammar, len(self.log_probs)
+        labels, under = np.zeros(count, np.intp), np.zeros(count + 1, np.intp)
+        for place in range(count):
+            parent = under[self.above[place]]
+            label = labels[place] = self.options(place, parent).argmax()
+            under[place] = parent if grammar.dummies[label] else grammar.inner[label]
+        return labels, self.tags_below(labels, under), float(self.best[0, 0])
+
+    def tags_below(self, labels: Ints, under: Ints) -> Ints:
+        """The best tag of each word under these labels."""
+        grammar, own = self.grammar, labels[self.words]
+        bare = grammar.dummies[own][:, None]
+        costs = np.where(bare, grammar.below[under[self.words]], grammar.alone[own])
+        chosen: Ints = (self.tags + costs).argmax(axis=1)
+        return chosen
 
 
 def runners_up(log_probs: Floats, chosen: Ints, count: int) -> list[list[tuple[int, float]]]:

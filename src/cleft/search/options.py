@@ -1,14 +1,21 @@
-"""How to search, and what to keep of it."""
+"""How to search, what to keep of it, and which splits are legal.
+
+A caller may give the EDUs of a sentence and spans that its tree must have.
+Both are masks on the boundaries, laid before the best are taken. Spans that do
+not cross leave every span that can come up at least one legal split, so a
+hypothesis never runs dry.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from cleft.errors import UsageError, check_number
-
-__all__ = ["SearchOptions"]
+from cleft.search.scorer import Floats, Ints
+from cleft.span import Constraints
 
 NUMBERS = (
     ("beam", 1, "use 1 for greedy search"),
@@ -68,3 +75,96 @@ class SearchOptions:
 
 def _is_margin(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and bool(value >= 0)
+
+
+LOWEST = -1e6
+"""What a legal split or label scores at least: a zero probability must not make it illegal."""
+
+FAR = np.iinfo(np.intp).max
+"""Beyond every boundary."""
+
+
+class Masks:
+    """The legal splits of every sentence of a batch.
+
+    For a span that crosses no required one, the boundaries that no required
+    span inside it covers are those that the fewest required spans cover: so a
+    count for each boundary is all there is to keep.
+
+    >>> from cleft.span import Span
+    >>> masks = Masks([5], stops=False, constraints={0: Constraints(spans=(Span(1, 4),))})
+    >>> zero = np.zeros(1, np.intp)
+    >>> masks.apply(np.full((1, 6), -1.0), zero, zero, zero + 5).tolist()
+    [[-inf, -1.0, -inf, -inf, -1.0, -inf]]
+    """
+
+    __slots__ = ("_columns", "_cover", "_forced", "_limit", "stops")
+
+    def __init__(
+        self,
+        lengths: Iterable[int],
+        *,
+        stops: bool,
+        constraints: Mapping[int, Constraints] | None = None,
+    ) -> None:
+        sizes = list(lengths)
+        width = max(sizes, default=0) + 1
+        self.stops = stops
+        self._columns = np.arange(width, dtype=np.int32)[None, :]  # half as much to compare
+        self._cover: Ints | None = None
+        if constraints:
+            shape = (len(sizes), width)
+            self._cover = np.zeros(shape, np.intp)
+            self._limit = np.full(shape, FAR)
+            self._forced = np.full(shape, -1)
+            for sentence, given in constraints.items():
+                self._add(sentence, given)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether any sentence has constraints."""
+        return self._cover is not None
+
+    def _add(self, sentence: int, given: Constraints) -> None:
+        """Count the spans over each boundary; find where stops are barred, and forced."""
+        assert self._cover is not None
+        cover, limit = self._cover[sentence], self._limit[sentence]
+        edus = given.edu_spans()
+        for left, right in given.required().union(edus):
+            cover[left + 1 : right] += 1
+            # A stop at `right` of a span from `left` is legal if right < limit[left]: from
+            # further left, no required span may end at or before it; from the same left, it
+            # may be that span itself.
+            np.minimum(limit[:left], right, out=limit[:left])
+            limit[left] = min(limit[left], right + 1)
+        for left, right in edus:
+            self._forced[sentence, left] = right
+
+    def apply(self, log_probs: Floats, sentence: Ints, left: Ints, right: Ints) -> Floats:
+        """The log-probabilities with -inf at every illegal boundary, (rows, boundaries).
+
+        They are not renormalised. The stop of a given EDU is forced and costs nothing.
+        """
+        if self._cover is not None:
+            return self._apply_constraints(log_probs, sentence, left, right)
+        columns = self._columns
+        legal = columns > left[:, None].astype(np.int32)
+        legal &= columns < (right + self.stops)[:, None].astype(np.int32)
+        return np.where(legal, np.maximum(log_probs, LOWEST), -np.inf)
+
+    def _apply_constraints(
+        self, log_probs: Floats, sentence: Ints, left: Ints, right: Ints
+    ) -> Floats:
+        assert self._cover is not None
+        columns = self._columns
+        inside = (columns > left[:, None]) & (columns < right[:, None])
+        cover = np.where(inside, self._cover[sentence], FAR)
+        legal = cover == cover.min(axis=1, keepdims=True)
+        row = np.arange(len(left))
+        forced = self._forced[sentence, left] == right
+        legal[forced] = False
+        if self.stops:
+            legal[row, right] = forced | (right < self._limit[sentence, left])
+        masked = np.where(legal, np.maximum(log_probs, LOWEST), -np.inf)
+        masked[row[forced], right[forced]] = 0.0
+        return masked

@@ -12,12 +12,13 @@ index of its sentence in the batch. The state holds one row a hypothesis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Encoded", "Floats", "Ints", "Scorer", "State"]
+if TYPE_CHECKING:
+    from cleft.search.grammar import Grammar
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -87,4 +88,8 @@ class Scorer(Protocol):
 
     def tag_names(self) -> Sequence[str]:
         """The names of the parts of speech, in the order of `tags`' columns."""
+        ...
+
+    def grammar(self, task: str) -> Grammar | None:
+        """What pairs of labels and tags cost in the task's trees, if it is known."""
         ...

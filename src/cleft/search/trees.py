@@ -19,8 +19,6 @@ from cleft.evidence import EvidenceTable
 from cleft.search.scorer import Ints
 from cleft.tree import Tree, is_dummy, split_chain
 
-__all__ = ["INNER", "MIDDLE", "ONLY", "OUTER", "ROLES", "Plan", "Spans", "build_tree", "spans_of"]
-
 ONLY, INNER, MIDDLE, OUTER = range(4)
 """A phrase alone, and those of a unary chain."""
 
@@ -46,18 +44,38 @@ def spans_of(lengths: Sequence[int], splits: Sequence[Ints]) -> Spans:
     """
     tokens = np.asarray(lengths, np.intp)
     ends = [0, *accumulate(2 * length - 1 for length in lengths)]
-    first = np.array(ends[:-1], np.intp)
-    made = np.concatenate(splits) if splits else np.zeros((0, 3), np.intp)
+    made, place = _places(tokens, splits)
     left, right = np.empty((2, ends[-1]), np.intp)
-    # Before a span come the spans that were split before it, and the words left of it.
-    rank = np.arange(len(made)) - np.repeat(np.cumsum(tokens - 1) - (tokens - 1), tokens - 1)
-    place = np.repeat(first, tokens - 1) + rank + made[:, 0]
     left[place], right[place] = made[:, 0], made[:, 2]
     single = np.ones(ends[-1], bool)
     single[place] = False
     words = np.arange(int(tokens.sum())) - np.repeat(np.cumsum(tokens) - tokens, tokens)
     left[single], right[single] = words, words + 1
     return Spans(left, right, ends)
+
+
+def _places(tokens: Ints, splits: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """All splits of a batch in one table, and the places of the spans that they split."""
+    made = np.concatenate(splits) if splits else np.zeros((0, 3), np.intp)
+    first = np.cumsum(2 * tokens - 1) - (2 * tokens - 1)
+    # Before a span come the spans that were split before it, and the words left of it.
+    rank = np.arange(len(made)) - np.repeat(np.cumsum(tokens - 1) - (tokens - 1), tokens - 1)
+    return made, np.repeat(first, tokens - 1) + rank + made[:, 0]
+
+
+def upward(lengths: Sequence[int], splits: Sequence[Ints]) -> Ints:
+    """The place of the span that each span is a half of; above roots, and last, the number of all.
+
+    >>> upward([3, 1], [np.array([[0, 2, 3], [0, 1, 2]]), np.zeros((0, 3), np.intp)]).tolist()
+    [6, 0, 1, 1, 0, 6, 6]
+    """
+    tokens = np.asarray(lengths, np.intp)
+    total = int((2 * tokens - 1).sum())
+    made, place = _places(tokens, splits)
+    above = np.full(total + 1, total, np.intp)
+    above[place + 1] = place
+    above[place + 2 * (made[:, 1] - made[:, 0])] = place
+    return above
 
 
 class Plan(NamedTuple):

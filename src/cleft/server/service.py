@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -11,15 +12,19 @@ from msgspec import UNSET
 
 from cleft import __version__
 from cleft.errors import CleftError, UsageError
+from cleft.files import Text
+from cleft.metrics import evaluate as metrics
+from cleft.metrics.prm import SETTINGS
 from cleft.sentence import Sentence, SentenceInput
 from cleft.server.batching import BatchKey, ServedModel
-from cleft.server.evaluation import evaluate
 from cleft.server.requests import (
     ALTERNATIVES,
     BEAM,
     BODY,
     N_BEST,
+    EvaluateRequest,
     ParseRequest,
+    check,
     decode,
     parse_request,
     segment_request,
@@ -36,9 +41,8 @@ from cleft.server.responses import (
 )
 from cleft.server.settings import Settings
 from cleft.server.trees import drawing, parsed_sentence, segmented_sentence, text_formats
+from cleft.tasks import DISCOURSE, SYNTAX
 from cleft.text import Reading
-
-__all__ = ["Counts", "Service", "response_size", "sentences_of"]
 
 T = TypeVar("T")
 Counts = dict[str, Any]
@@ -187,9 +191,6 @@ def _segmented(model: ServedModel, sentences: Sequence[Sentence]) -> bytes:
     return encode(SegmentAnswer(model=model.name, warnings=warnings, sentences=found))
 
 
-# ---------------------------------------------------------------- sentences of a request
-
-
 def sentences_of(
     request: ParseRequest, settings: Settings, where: str = BODY, language: str = "en"
 ) -> list[SentenceInput]:
@@ -234,3 +235,72 @@ def _sentences_of_tokens(rows: Sequence[Sequence[str]]) -> Iterator[SentenceInpu
         inputs.append(SentenceInput.of_words(row, start=start))
         start += len(inputs[-1].text) + 1
     return Reading().sentences(inputs)
+
+
+# ---------------------------------------------------------------- scores of given trees
+
+OPTIONS: Mapping[str, str] = {
+    "clean": SYNTAX.name,
+    "gold_edus": DISCOURSE.name,
+    "metric": DISCOURSE.name,
+    "prm": SYNTAX.name,
+    "relations": DISCOURSE.name,
+}
+"""The task that an option is for."""
+SIDES = ("gold", "predicted")
+
+
+def evaluate(value: Any) -> dict[str, Any]:
+    """The scores that a body of /v1/evaluate asks for.
+
+    >>> tree = "(NP (DT the) (NN rain))"
+    >>> evaluate({"gold": tree, "predicted": tree})["f1"]
+    100.0
+    """
+    request = check(value, EvaluateRequest)
+    try:
+        gold, predicted = (_trees(getattr(request, side), side, request) for side in SIDES)
+        task = metrics.common_task(request.task or None, [gold, predicted])
+        _check_options(request, task)
+        return metrics.evaluate(task, gold, predicted, _settings(request)).data()
+    except RequestError:
+        raise
+    except CleftError as error:
+        raise RequestError(422, error.problem, where=error.where, hint=error.hint) from error
+
+
+def _settings(request: EvaluateRequest) -> metrics.Settings:
+    return metrics.Settings(
+        clean=request.clean or "ptb",
+        parameters=SETTINGS[request.prm or "collins"],
+        metric=request.metric or "rst",
+        gold_edus=request.gold_edus or False,
+    )
+
+
+def _check_options(request: EvaluateRequest, task: str) -> None:
+    for name, its_task in OPTIONS.items():
+        if getattr(request, name) is not UNSET and its_task != task:
+            raise RequestError(
+                422,
+                f"{name!r} is for {its_task}, and {task} is scored",
+                where=f"body.{name}",
+                hint=f"leave it out, or ask for the task {its_task!r}",
+            )
+
+
+def _trees(trees: str | list[dict[str, Any]], side: str, request: EvaluateRequest) -> metrics.Trees:
+    """The trees of a side; a list has the records of JSON Lines."""
+    text = trees if isinstance(trees, str) else "\n".join(map(json.dumps, trees))
+    try:
+        name = request.format or _guessed_format(text)
+        return metrics.read_trees(Text(side, text), name, request.relations or "coarse")
+    except UnicodeEncodeError as error:
+        raise RequestError(
+            422, "it holds half a surrogate pair", where=side, hint="send Unicode characters"
+        ) from error
+
+
+def _guessed_format(text: str) -> str:
+    """The format of a text, by its first character."""
+    return {"{": "jsonl", "<": "rs3"}.get(text.lstrip()[:1], "brackets")

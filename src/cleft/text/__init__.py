@@ -1,12 +1,13 @@
 """Raw text to paragraphs, sentences and tokens, with character offsets both ways."""
 
+from typing import TYPE_CHECKING
+
+from cleft import lazy
 from cleft.span import Token
-from cleft.text.conllu import read_conllu
 from cleft.text.languages import Hyphens, has_spaces
 from cleft.text.readers import (
     Reading,
     align,
-    read_jsonl_tokens,
     read_lines,
     read_plain,
     read_tokens,
@@ -20,6 +21,9 @@ from cleft.text.sentences import (
     split_sentences,
 )
 from cleft.text.tokens import penn_forms, tokenize
+
+if TYPE_CHECKING:
+    from cleft.text.annotated import read_conllu, read_jsonl_tokens
 
 __all__ = [
     "Hyphens",
@@ -43,3 +47,5 @@ __all__ = [
     "split_sentences",
     "tokenize",
 ]
+
+__getattr__ = lazy(__name__, {"annotated": ("read_conllu", "read_jsonl_tokens")})

@@ -1,7 +1,7 @@
 """Everything a parser can be given, read one sentence at a time.
 
-Raw text, one sentence a line, tokenised lines, JSON Lines with tokens, given
-elementary discourse units, CoNLL-U (in `conllu`): each reader yields
+Raw text, one sentence a line, tokenised lines, given elementary discourse units
+(JSON Lines and CoNLL-U are in `annotated`): each reader yields
 `SentenceInput` values in the order of its input and holds no more than a sentence
 (raw text: a paragraph).
 """
@@ -15,27 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from cleft import files
-from cleft.errors import FormatError, InputError, Place, UsageError
-from cleft.formats.json_values import as_list, as_row, as_span, as_strings, load_json
+from cleft.errors import FormatError, InputError, UsageError
 from cleft.sentence import SentenceInput, checked_tokens
 from cleft.span import Constraints, Token
 from cleft.text.languages import Hyphens, has_spaces, language_named
 from cleft.text.sentences import paragraph_sentences, paragraphs_of_lines
 from cleft.text.tokens import tokenize
-
-__all__ = [
-    "Reading",
-    "align",
-    "edus_of_fields",
-    "edus_of_lines",
-    "read_jsonl_tokens",
-    "read_lines",
-    "read_plain",
-    "read_tokens",
-    "sentences_of_text",
-    "split_words",
-]
-
 
 # ---------------------------------------------------------------- raw text
 
@@ -120,84 +105,6 @@ def _numbered(source: str | Path | Iterable[str]) -> Iterator[tuple[int, int, st
         start += len(line)
 
 
-def read_jsonl_tokens(path: str | Path) -> Iterator[SentenceInput]:
-    """JSON Lines: a list of strings, or an object with `tokens`.
-
-    An object may have `text`, in which the tokens are looked up, or
-    `space_after` (whether a space follows each token), and `tags`; other keys
-    become `fields`. Blank lines are passed over.
-    """
-    name = files.source_name(path)
-    empty = True
-    for number, line in enumerate(files.lines(path), start=1):
-        if line.strip():
-            empty = False
-            yield _json_source(line, Place(name, number))
-    if empty:
-        raise InputError("expected at least one line of JSON, found none", where=name)
-
-
-_OURS = ("tokens", "text", "space_after", "tags")
-
-
-def _json_source(line: str, where: Place) -> SentenceInput:
-    try:
-        data = load_json(line)
-    except (ValueError, RecursionError) as error:
-        deep = isinstance(error, RecursionError)
-        reason = "nested too deeply" if deep else getattr(error, "msg", str(error))
-        raise FormatError(f"not JSON: {reason}", where=where, hint="one object a line") from error
-    if isinstance(data, list):
-        data = {"tokens": data}
-    if not isinstance(data, dict) or "tokens" not in data:
-        raise FormatError(
-            'expected an object with "tokens" or a list of strings, found '
-            + (", ".join(map(repr, data)) if isinstance(data, dict) else type(data).__name__),
-            where=where,
-            hint='for example {"tokens": ["She", "slept", "."]}',
-        )
-    try:
-        return _given(data, where)
-    except FormatError as error:
-        raise FormatError(error.problem, where=where, hint=error.hint) from error
-
-
-def _given(data: dict[str, Any], where: Place) -> SentenceInput:
-    words = as_strings(data["tokens"], "tokens")
-    if "text" in data:
-        (text,) = as_strings([data["text"]], "text")
-        tokens = align(text, words)
-    else:
-        spaces = as_list(data.get("space_after", [True] * len(words)), "space_after")
-        _same_length(words, spaces, "space_after")
-        text, tokens = _joined(words, spaces)
-    tags = as_strings(data["tags"], "tags") if data.get("tags") is not None else None
-    if tags is not None:
-        _same_length(words, tags, "tags")
-    return SentenceInput(
-        text=text,
-        tokens=tokens,
-        tags=tags,
-        line=where.line,
-        fields={key: value for key, value in data.items() if key not in _OURS},
-    )
-
-
-def _joined(words: tuple[str, ...], spaces: list[Any]) -> tuple[str, tuple[Token, ...]]:
-    """The text that words make up, and their places in it; the last space is left out."""
-    text, tokens = "", []
-    for word, space in zip(words, spaces, strict=True):
-        tokens.append(Token(word, len(text), len(text) + len(word)))
-        text += word + " " * bool(space)
-    return (text[:-1] if words and spaces[-1] else text), tuple(tokens)
-
-
-def _same_length(words: tuple[str, ...], others: Iterable[object], name: str) -> None:
-    count = len(list(others))
-    if count != len(words):
-        raise FormatError(f"{len(words)} tokens but {count} in '{name}'", hint="give one a token")
-
-
 def align(text: str, words: Iterable[str]) -> tuple[Token, ...]:
     """Words as tokens of the text that they were made from; only white space lies between them.
 
@@ -259,12 +166,7 @@ def edus_of_lines(
 
 
 def _edu_sentence(
-    lines: list[str],
-    start: int,
-    line: int,
-    language: str,
-    hyphens: Hyphens | None,
-    tokenised: bool,
+    lines: list[str], start: int, line: int, language: str, hyphens: Hyphens | None, tokenised: bool
 ) -> SentenceInput:
     text = "".join(lines).rstrip("\r\n")
     if tokenised:
@@ -281,27 +183,6 @@ def _edu_sentence(
     return SentenceInput(
         text=text, tokens=tokens, constraints=Constraints(edus=tuple(ends)), start=start, line=line
     )
-
-
-def edus_of_fields(sentence: SentenceInput, name: str = "") -> tuple[int, ...]:
-    """The ends of the EDUs that a line of JSON gives as `edus`: a list of [left, right].
-
-    `name` is how messages call the file.
-
-    >>> edus_of_fields(SentenceInput(text="a b", fields={"edus": [[0, 1], [1, 2]]}, line=3))
-    (1, 2)
-    """
-    try:
-        if "edus" not in sentence.fields:
-            raise FormatError("the key 'edus' is missing", hint="give the EDUs as [[left, right]]")
-        spans = [as_span(*as_row(row, 2)) for row in as_list(sentence.fields["edus"], "edus")]
-        lefts, rights = [span.left for span in spans], [span.right for span in spans]
-        if lefts != [0, *rights[:-1]]:
-            raise FormatError("the EDUs don't follow each other", hint="begin at 0, leave no gap")
-    except FormatError as error:
-        where = Place(name, sentence.line) if name else f"line {sentence.line}"
-        raise FormatError(error.problem, where=where, hint=error.hint) from error
-    return tuple(rights)
 
 
 # ---------------------------------------------------------------- items of any kind

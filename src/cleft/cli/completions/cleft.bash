@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/cleft
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_cleft_subparsers=(parse segment demo evaluate convert sentences draw train export serve info check completion)
+_shtab_cleft_subparsers=(parse segment demo evaluate convert sentences draw train export serve models info check completion)
 
 _shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output --document --summary)
 _shtab_cleft_segment_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --format -o --output)
@@ -13,10 +13,11 @@ _shtab_cleft_demo_option_strings=(-h --help)
 _shtab_cleft_evaluate_option_strings=(-h --help --task --format --json --evalb --prm --dialect --clean --stop --by-label --by-length --confusion --metric --gold-edus --relations --genres --by-genre --model --beam --jobs --edus --sentences --against --bootstrap --seed)
 _shtab_cleft_convert_option_strings=(-h --help --from --to --clean --cut --relations --strict)
 _shtab_cleft_sentences_option_strings=(-h --help --sentences --relations --from -o --output)
-_shtab_cleft_draw_option_strings=(-h --help --diff -o --output --number --theme --width --from --clean)
+_shtab_cleft_draw_option_strings=(-h --help --diff -o --output --format --number --theme --view --width --from --clean)
 _shtab_cleft_train_option_strings=(-h --help --set -o --output --resume)
-_shtab_cleft_export_option_strings=(-h --help --int8 --dev --clean --name --licence --language --data --card)
+_shtab_cleft_export_option_strings=(-h --help --int8 --dev --clean --recipe --name --licence --language --data --card)
 _shtab_cleft_serve_option_strings=(-h --help --host --port --model --threads --token-file --cors --allow-host --max-body --max-stream --max-line --max-tokens --max-trace --queue --seconds)
+_shtab_cleft_models_option_strings=(-h --help --json)
 _shtab_cleft_info_option_strings=(-h --help --labels --json)
 _shtab_cleft_check_option_strings=(-h --help)
 _shtab_cleft_completion_option_strings=(-h --help)
@@ -49,6 +50,7 @@ _shtab_cleft_train__o_COMPGEN=_shtab_compgen_files
 _shtab_cleft_train___output_COMPGEN=_shtab_compgen_files
 _shtab_cleft_export_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_cleft_export_pos_1_COMPGEN=_shtab_compgen_files
+_shtab_cleft_export___recipe_COMPGEN=_shtab_compgen_files
 _shtab_cleft_export___card_COMPGEN=_shtab_compgen_files
 _shtab_cleft_serve___model_COMPGEN=_cleft_models_or_files
 _shtab_cleft_serve___token_file_COMPGEN=_shtab_compgen_files
@@ -59,7 +61,7 @@ _shtab_cleft_parse___input_choices=(text lines tokens jsonl conllu brackets)
 _shtab_cleft_parse___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_parse___hyphens_choices=(split keep)
 _shtab_cleft_parse___task_choices=(syntax discourse both)
-_shtab_cleft_parse___format_choices=(terminal brackets jsonl dis rs3 rs4 svg html)
+_shtab_cleft_parse___format_choices=(terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree)
 _shtab_cleft_segment___input_choices=(text lines tokens jsonl conllu brackets)
 _shtab_cleft_segment___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_segment___hyphens_choices=(split keep)
@@ -77,12 +79,14 @@ _shtab_cleft_convert___to_choices=(brackets jsonl rs3 rs4 dis rsd)
 _shtab_cleft_convert___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_convert___relations_choices=(fine coarse)
 _shtab_cleft_sentences___from_choices=(jsonl rs3 rs4 dis rsd)
+_shtab_cleft_draw___format_choices=(svg html png pdf forest qtree)
 _shtab_cleft_draw___theme_choices=(auto light dark)
+_shtab_cleft_draw___view_choices=(auto tree rows outline)
 _shtab_cleft_draw___from_choices=(brackets jsonl rs3 rs4 dis rsd)
 _shtab_cleft_draw___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_export___clean_choices=(none ptb ptb-text spmrl keyaki)
 _shtab_cleft_completion_pos_0_choices=(bash zsh fish)
-_shtab_cleft_pos_0_choices=(parse segment demo evaluate convert sentences draw train export serve info check completion)
+_shtab_cleft_pos_0_choices=(parse segment demo evaluate convert sentences draw train export serve models info check completion)
 
 _shtab_cleft_parse_pos_0_nargs='*'
 _shtab_cleft_parse__h_nargs=0
@@ -122,6 +126,9 @@ _shtab_cleft_export___help_nargs=0
 _shtab_cleft_export___int8_nargs=0
 _shtab_cleft_serve__h_nargs=0
 _shtab_cleft_serve___help_nargs=0
+_shtab_cleft_models__h_nargs=0
+_shtab_cleft_models___help_nargs=0
+_shtab_cleft_models___json_nargs=0
 _shtab_cleft_info__h_nargs=0
 _shtab_cleft_info___help_nargs=0
 _shtab_cleft_info___labels_nargs=0

@@ -14,23 +14,12 @@ import numpy as np
 from torch import nn
 
 from cleft.errors import ModelError
-from cleft.nn.encoders import CharEncoder, Encoder
 from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array
 from cleft.nn.export.int8 import FullMaps, Maps, Seen, SmallMaps, even_values
 from cleft.nn.layers import BiLstm, Lstm
+from cleft.nn.network import CharEncoder, Encoder, SentenceEncoder
 from cleft.nn.transformer import Transformer
-from cleft.nn.units import SentenceEncoder
 from cleft.runtime.units import PARTS
-
-__all__ = [
-    "chars_graph",
-    "encoder_graph",
-    "piece_vectors",
-    "sentences_graph",
-    "supported",
-    "transformer_graph",
-    "watched",
-]
 
 
 def _gates(weight: Array) -> Array:

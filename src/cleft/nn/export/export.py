@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,8 @@ import numpy as np
 
 import cleft
 from cleft import files
-from cleft.errors import CleftError, InputError, ModelError, OutputError
+from cleft.errors import CleftError, InputError, ModelError, OutputError, UsageError
 from cleft.nn.checkpoint import load_model, read_object
-from cleft.nn.encoders import Encoder
 from cleft.nn.export.encoder_graphs import (
     chars_graph,
     encoder_graph,
@@ -31,21 +30,21 @@ from cleft.nn.export.encoder_graphs import (
 )
 from cleft.nn.export.graph import Array, array
 from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
-from cleft.nn.export.int8 import Seen, calibrate, some
-from cleft.nn.export.quality import Dev, check_tasks, refuse_loss
+from cleft.nn.export.int8 import Dev, Seen, calibrate, check_tasks, refuse_loss, some
 from cleft.nn.export.tokenizer import piece_rules, piece_vocabulary, samples
-from cleft.nn.network import Network
+from cleft.nn.network import Encoder, Network, SentenceEncoder
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.units import SentenceEncoder, UnitFeaturiser
+from cleft.nn.train.data import read_sentences
+from cleft.nn.train.recipe import Recipe
+from cleft.nn.units import UnitFeaturiser
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
-from cleft.runtime.directory import shrink
+from cleft.runtime.directory import COUNTS, SUMS, shrink
 from cleft.runtime.selftest import document_test, self_test
 from cleft.runtime.units import Unit
 from cleft.runtime.words import CASINGS
 from cleft.search import search
+from cleft.search.grammar import Counts
 from cleft.tasks import get_task, task_names
-
-__all__ = ["ExportOptions", "export", "export_scorer"]
 
 TIE = 1e-3
 """Two trees whose log-probabilities are as near as this are a tie."""
@@ -58,6 +57,7 @@ class ExportOptions:
     `about` is for people and goes into config.json, the file `card` beside it.
     `dev` is what int8 weights are compared on, and what their scales are taken from: they may
     not cost more than 0.2 by `metrics`, by default those that the model was chosen by.
+    `recipe` names the treebanks whose statistics the model keeps.
     `sentences` (tokens between spaces) are the model's self-test; by default those that we have
     for the language in `about`.
     """
@@ -68,6 +68,7 @@ class ExportOptions:
     sentences: Sequence[str] = ()
     dev: Dev = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
+    recipe: Recipe | None = None
 
     @property
     def tokens(self) -> list[tuple[str, ...]]:
@@ -78,9 +79,14 @@ class ExportOptions:
 def export(
     checkpoint: str | Path, target: str | Path, options: ExportOptions | None = None
 ) -> Path:
-    """Export a model that `cleft train` wrote; returns the directory."""
+    """Export a model that `cleft train` wrote; returns the directory.
+
+    A model that was exported already is copied, with the statistics of the recipe.
+    """
     options = options or ExportOptions()
     source = Path(checkpoint).expanduser()
+    if (source / SUMS).exists():
+        return _renew(ModelDirectory(source), target, options)
     if not (source / "model.safetensors").exists() and (source / "best").is_dir():
         source = source / "best"
     table = read_object(source / "config.json")
@@ -111,7 +117,29 @@ def export_scorer(
     scorer: TorchScorer, target: str | Path, options: ExportOptions | None = None
 ) -> Path:
     """Export a network that is in memory."""
-    options = options or ExportOptions()
+    return _make(target, lambda folder: _write(scorer, folder, options or ExportOptions()))
+
+
+def _renew(source: ModelDirectory, target: str | Path, options: ExportOptions) -> Path:
+    if options.recipe is None or options != ExportOptions(recipe=options.recipe):
+        raise UsageError(
+            "an exported model only gets the statistics of a recipe",
+            where=str(source.path),
+            hint="give --recipe alone, or name what 'cleft train' wrote",
+        )
+    source.verify()
+
+    def copy(folder: Path) -> None:
+        for name in source.sums:
+            shutil.copyfile(source.path / name, folder / name)
+        sentences = [test.tokens for test in source.manifest.self_test]
+        _finish(folder, source.manifest, options.recipe, sentences)
+
+    return _make(target, copy)
+
+
+def _make(target: str | Path, write: Callable[[Path], None]) -> Path:
+    """A directory that appears under its name when it is whole."""
     folder = Path(target).expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(
@@ -129,7 +157,7 @@ def export_scorer(
         ) from error
     try:
         with files.partial(folder, folder=True) as partial:
-            _write(scorer, partial, options)
+            write(partial)
             partial.chmod(0o755)
             partial.replace(folder)
     except OSError as error:
@@ -166,8 +194,31 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
         manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
     else:
         _compare(scorer, exported, options.tokens, manifest.tasks)
-    tests = tuple(self_test(exported, sentence) for sentence in options.tokens)
+    _finish(folder, manifest, options.recipe, options.tokens)
+
+
+def _finish(
+    folder: Path, manifest: Manifest, recipe: Recipe | None, sentences: Sequence[tuple[str, ...]]
+) -> None:
+    """Add the statistics of a recipe's treebanks and the self-test, which depends on them."""
+    if recipe is not None:
+        _count(folder, manifest, recipe)
+        _seal(folder, manifest)
+    scorer = OnnxScorer(ModelDirectory(folder))
+    tests = tuple(self_test(scorer, sentence) for sentence in sentences)
     _seal(folder, replace(manifest, self_test=tests))
+
+
+def _count(folder: Path, manifest: Manifest, recipe: Recipe) -> None:
+    """Write counts of the recipe's training trees, for tasks whose spans carry the labels."""
+    for name in manifest.tasks:
+        task, config = manifest.task(name), recipe.data.get(name)
+        if config is not None and task.labels == "spans":
+            trees = (sentence.tree for sentence in read_sentences(name, config.train, config))
+            counts = Counts.of(task, trees).known(manifest.labels[name], manifest.tags)
+            text = json.dumps(counts.to_table(), ensure_ascii=False, separators=(",", ":"))
+            path = folder / f"{name}-{COUNTS}"
+            path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _write_over(

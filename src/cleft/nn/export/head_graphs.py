@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cleft.nn.decoders import Decoder, Recurrent
 from cleft.nn.export.graph import BOOL, FLOAT, INT, Array, Graph, array
 from cleft.nn.heads import BoundaryMarker, SpanLabels, SplitHead, SplitLabels
-from cleft.nn.layers import Biaffine, Lstm, Mlp
+from cleft.nn.layers import Biaffine, Decoder, Lstm, Mlp, Recurrent
 from cleft.nn.network import Tagger
-
-__all__ = ["labels_graph", "memory_graph", "step_graph", "tags_graph"]
 
 
 def _gates(weight: Array) -> Array:

@@ -15,9 +15,6 @@ from cleft.nn.features import WordPieces
 from cleft.runtime.manifest import PieceRules
 from cleft.runtime.wordpiece import LONGEST
 
-__all__ = ["piece_rules", "piece_vocabulary", "samples"]
-
-
 ODD = ("[MASK]", "naïve", "can't", "U.S.", "don’t", "x²", "日本", "…", "10,000.50", "e-mail", "🙂")
 
 

@@ -18,8 +18,6 @@ from torch import Tensor
 
 from cleft.nn.features import Featuriser, Inputs
 
-__all__ = ["Batch", "Example", "collate", "plan", "portion", "share", "stable_seed"]
-
 Numbers = npt.NDArray[np.int64]
 
 

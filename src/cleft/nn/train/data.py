@@ -22,37 +22,27 @@ from cleft.errors import InputError
 from cleft.formats.cleaning import cleaning
 from cleft.formats.registry import FORMATS
 from cleft.nn.config import NetworkConfig
+from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, Numbers
-from cleft.nn.train.documents import parts_of, read_documents
-from cleft.nn.train.recipe import PARTS, DataConfig, set_name
-from cleft.nn.vocab import Vocabulary
+from cleft.nn.train.documents import Over, parts_of, read_documents
+from cleft.nn.train.recipe import DataConfig, set_name
 from cleft.runtime.words import plain_form
 from cleft.tasks import Derivation, Task, get_task
 from cleft.tree import Tree
-
-__all__ = [
-    "Decisions",
-    "Sentence",
-    "derive_sentences",
-    "is_blank",
-    "make_examples",
-    "make_vocabulary",
-    "read_sentences",
-    "with_parts",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
     """The words and the gold tree of one sentence; its genre if that is known; the set it is of.
 
-    Of a document, `words` are its sentences.
+    Of a document, `words` are its sentences, and `finer` has its EDUs with a tree over them.
     """
 
     words: tuple[Any, ...]
     tree: Tree | DiscourseTree
     genre: str = ""
     source: str = field(default="", compare=False)
+    finer: Over | None = field(default=None, compare=False)
 
 
 def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[Sentence]:
@@ -64,21 +54,35 @@ def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[
 
 def _read_documents(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
     source = set_name(path)
-    for genre, units, tree in read_documents(Path(path).expanduser()):
+    for genre, (units, tree), finer in read_documents(Path(path).expanduser()):
         if not config.genres or genre in config.genres:
-            yield Sentence(words=units, tree=tree, genre=genre, source=source)
+            yield Sentence(words=units, tree=tree, genre=genre, source=source, finer=finer)
+
+
+FEW = 30
+"""The most EDUs of a part of a document."""
 
 
 def with_parts(task: str, documents: list[Sentence]) -> list[Sentence]:
-    """Training data with all that can be learnt from: also the parts of documents."""
+    """Training data with all that can be learnt from: also the parts of documents.
+
+    A part is a subtree over sentences, or over the EDUs of them.
+    """
     if get_task(task).units == "tokens":
         return documents
-    parts = [
-        Sentence(words=units, tree=tree, genre=document.genre, source=PARTS)
-        for document in documents
-        for units, tree in parts_of(document.words, document.tree)  # type: ignore[arg-type]
-    ]
-    return documents + parts
+    found = documents[:]
+    for document in documents:
+        assert document.finer is not None
+        whole = (document.words, document.tree)
+        for name, parts in (
+            ("parts", parts_of(whole)),  # type: ignore[arg-type]
+            ("edus", parts_of(document.finer, FEW)),
+        ):
+            found += [
+                Sentence(words=units, tree=tree, genre=document.genre, source=name)
+                for units, tree in parts
+            ]
+    return found
 
 
 def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:

@@ -7,6 +7,7 @@ is the tree above the sentences.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
@@ -22,11 +23,12 @@ from cleft.runtime.units import Unit
 from cleft.span import Span
 from cleft.tasks import split_relation
 
-__all__ = ["parts_of", "read_documents", "tree_of_line"]
+Over = tuple[tuple[Unit, ...], DiscourseTree]
+"""Units, and a tree over them."""
 
 
-def read_documents(path: Path) -> Iterator[tuple[str, tuple[Unit, ...], DiscourseTree]]:
-    """The genre, the sentences and the tree over them of each document of a file."""
+def read_documents(path: Path) -> Iterator[tuple[str, Over, Over]]:
+    """The genre of each document of a file, its sentences and its EDUs with the trees over them."""
     for number, line in enumerate(files.lines(path), start=1):
         if not line.strip():
             continue
@@ -38,10 +40,24 @@ def read_documents(path: Path) -> Iterator[tuple[str, tuple[Unit, ...], Discours
                 for row in sents
             )
             ends = list(accumulate(map(len, units)))
-            tree = over_sentences(tree_of_line(data), ends)
+            tree = tree_of_line(data)
+            over = over_sentences(tree, ends)
         except CleftError as error:
             raise FormatError(error.problem, where=Place(path, number), hint=error.hint) from error
-        yield str(data.get("genre", "")), units, tree
+        yield str(data.get("genre", "")), (units, over), _over_edus(units, ends, tree)
+
+
+def _over_edus(units: tuple[Unit, ...], ends: list[int], tree: DiscourseTree) -> Over:
+    """A document's EDUs, as far as the sentence goes in which they begin, with its tree."""
+    found = []
+    for left, right in (edu.span for edu in tree.edus):
+        number = bisect_right(ends, left)
+        whole = units[number]
+        start = left - (ends[number] - len(whole))
+        words = whole.words[start : start + right - left]
+        found.append(Unit(words, whole.begins and not start, whole.words, start))
+    places = (edu._replace(span=Span(k, k + 1)) for k, edu in enumerate(tree.edus))
+    return tuple(found), tree.with_edus(places)
 
 
 def tree_of_line(data: dict[str, Any]) -> DiscourseTree:
@@ -74,10 +90,9 @@ def tree_of_line(data: dict[str, Any]) -> DiscourseTree:
     return stack[0]
 
 
-def parts_of(
-    units: tuple[Unit, ...], tree: DiscourseTree
-) -> Iterable[tuple[tuple[Unit, ...], DiscourseTree]]:
-    """Every other subtree of two sentences or more, as a document of its own."""
+def parts_of(document: Over, most: int | None = None) -> Iterable[Over]:
+    """Every subtree below the root of two units or more, up to so many, as a document."""
+    units, tree = document
     for span, node in tree.spans()[1:]:
-        if span.width > 1:
+        if 1 < span.width <= (most or span.width):
             yield units[span.left : span.right], node.moved(-span.left)

@@ -10,19 +10,17 @@ Besides the decisions on the way of a gold tree there are losses over all spans:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cleft.nn.encoders import Encoding
 from cleft.nn.heads import Boundaries, SpanLabels, SplitHead
-from cleft.nn.network import Network
+from cleft.nn.network import Encoding, Network
 from cleft.nn.train.batches import Batch
-
-__all__ = ["GoldSpans", "Losses", "Objective", "chart_labels", "explore_loss"]
+from cleft.nn.train.recipe import TrainingConfig
 
 Losses = dict[str, tuple[Tensor, int]]
 """The terms of a loss: the sum of each and how many things it is a sum over."""
@@ -157,10 +155,13 @@ class GoldSpans:
 
 
 def _all_spans(batch: Batch) -> tuple[Tensor, Tensor]:
-    """Where the boundaries (batch, n + 1) and the spans (batch, n + 1, n + 1) of sentences are."""
+    """Where the boundaries (batch, n + 1) and the spans (batch, n + 1, n + 1) of sentences are.
+
+    A share of a batch that does not count has none (`collate`).
+    """
     lengths = batch.inputs.lengths
     places = torch.arange(int(batch.inputs.words.shape[1]) - 1, device=lengths.device)
-    real = places <= lengths.unsqueeze(1)
+    real = (places <= lengths.unsqueeze(1)) & (batch.tokens > 0)
     return real, real.unsqueeze(1) & real.unsqueeze(2) & (places > places.unsqueeze(1))
 
 
@@ -200,3 +201,80 @@ def _draw(logits: Tensor, gold: GoldSpans, share: float) -> tuple[Tensor, Tensor
     left = torch.where(drawn, places // width, zero)
     right = torch.where(drawn, places % width, zero)
     return left, right, drawn
+
+
+def learning_rate_factor(config: TrainingConfig, step: int, steps: int) -> float:
+    """What the learning rate is multiplied by at a step (from 0) of `steps` in all.
+
+    >>> learning_rate_factor(TrainingConfig(), 5000, 10_000)
+    0.75
+    >>> linear = TrainingConfig(schedule="linear", warmup_steps=10)
+    >>> [learning_rate_factor(linear, step, 110) for step in (0, 9, 60, 110)]
+    [0.1, 1.0, 0.5, 0.0]
+    >>> twice = TrainingConfig(schedule="linear", warmup_steps=10, cycles=2)
+    >>> [learning_rate_factor(twice, step, 220) for step in (60, 110, 119, 170, 220)]
+    [0.5, 0.05, 0.5, 0.25, 0.0]
+    """
+    steps = max(1, steps // config.cycles)
+    cycle = min(step // steps, config.cycles - 1)
+    return 0.5**cycle * _factor_in_cycle(config, step - cycle * steps, steps)
+
+
+def _factor_in_cycle(config: TrainingConfig, step: int, steps: int) -> float:
+    if step < config.warmup_steps:
+        return (step + 1) / config.warmup_steps
+    if config.schedule == "exponential":
+        return float(config.decay ** (step / config.decay_steps))
+    if config.schedule == "linear":
+        rest = max(1, steps - config.warmup_steps)
+        return max(0.0, (steps - step) / rest)
+    return 1.0
+
+
+def make_optimiser(network: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
+    """Adam over all parameters that are trained; a transformer has its own learning rate.
+
+    Matrices decay, vectors (biases, norms, the weights of a mix) do not.
+    """
+    groups: dict[tuple[bool, bool], list[Tensor]] = {}
+    for name, parameter in network.named_parameters():
+        if parameter.requires_grad:
+            inside = ".transformer.model." in name
+            groups.setdefault((inside, parameter.ndim > 1), []).append(parameter)
+    tables = [
+        {
+            "params": parameters,
+            "lr": (rate := config.encoder_learning_rate if inside else config.learning_rate),
+            "base": rate,
+            "weight_decay": config.weight_decay if decays else 0.0,
+        }
+        for (inside, decays), parameters in groups.items()
+    ]
+    kind = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
+    # The fused kernel unscales gradients by itself, which forbids clipping them before.
+    fused = config.precision != "16-mixed"
+    return kind(tables, betas=config.betas, eps=config.epsilon, fused=fused)
+
+
+class Average:
+    """A running average of weights; young averages forget faster."""
+
+    def __init__(self, named: Iterable[tuple[str, Tensor]], factor: float) -> None:
+        self.factor = factor
+        self.live = dict(named)
+        self.mean = {name: tensor.detach().clone() for name, tensor in self.live.items()}
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Take in the weights after a step."""
+        keep = min(self.factor, (1 + step) / (10 + step))
+        for name, tensor in self.live.items():
+            self.mean[name].lerp_(tensor, 1 - keep)
+
+    @torch.no_grad()
+    def swap(self) -> None:
+        """Exchange the weights and their average."""
+        for name, tensor in self.live.items():
+            other = self.mean[name].clone()
+            self.mean[name].copy_(tensor)
+            tensor.copy_(other)

@@ -20,24 +20,12 @@ from cleft.formats.cleaning import CLEANINGS
 from cleft.nn.config import NetworkConfig, convert, from_table
 from cleft.tasks import get_task, task_names
 
-__all__ = [
-    "PARTS",
-    "DataConfig",
-    "Recipe",
-    "TrainingConfig",
-    "VocabularyConfig",
-    "parse_recipe",
-    "read_recipe",
-    "set_name",
-]
-
-
 SETTINGS = Mapping[str, tuple[str, ...]]
 """Names of variants, each with its `key=value` settings."""
 
 
-PARTS = "parts"
-"""What the parts of documents are called, as a set."""
+PARTS = ("parts", "edus")
+"""What the parts of documents are called, as sets: subtrees over sentences, and over EDUs."""
 
 
 def _fail(where: str, expected: str, found: object) -> None:
@@ -52,7 +40,8 @@ class DataConfig:
     - `limit`: train on the first so many sentences only; 0 for all
     - `genres`: train and choose on lines of these genres only (JSON Lines only)
     - `portions`: the part of a set, by its name, that one epoch takes; the next takes another.
-      Every subtree of a document is learnt from as well: these are the set `parts`
+      Every subtree of a document is learnt from as well: those over its sentences are the set
+      `parts`, small ones over its EDUs the set `edus`
     - `repeat`: how often an epoch goes through the data
     - `metric`: how trees are scored: `collins` (if none is named) or `spmrl` for syntax
     - `test`: files that are looked at once, when the run is over, by the name of their set; in a
@@ -81,7 +70,7 @@ class DataConfig:
         if self.limit < 0:
             _fail(f"{where}.limit", "0 or more", self.limit)
         for name, portion in self.portions.items():
-            if name not in (*map(set_name, self.train), PARTS):
+            if name not in (*map(set_name, self.train), *PARTS):
                 _fail(f"{where}.portions", "names of sets of train", name)
             if not 0 < portion <= 1:
                 _fail(f"{where}.portions.{name}", "more than 0 and at most 1", portion)

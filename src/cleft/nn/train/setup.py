@@ -15,10 +15,9 @@ import numpy.typing as npt
 import torch
 
 from cleft import files
-from cleft.arrays import map_matrix
 from cleft.errors import InputError, Place, RecipeError
 from cleft.nn.checkpoint import build_network, sums_below
-from cleft.nn.features import Featuriser
+from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.train.batches import Example, stable_seed
 from cleft.nn.train.data import (
@@ -31,13 +30,10 @@ from cleft.nn.train.data import (
     with_parts,
 )
 from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig
-from cleft.nn.vocab import Vocabulary
+from cleft.runtime.directory import map_matrix
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
-
-__all__ = ["Materials", "make_fabric", "prepare", "read_vectors", "start_from", "try_precision"]
-
 
 Vector = npt.NDArray[np.float32]
 

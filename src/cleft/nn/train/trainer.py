@@ -24,17 +24,18 @@ from cleft.errors import InputError, ModelError, RecipeError
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.batches import collate, plan, portion, share, stable_seed
-from cleft.nn.train.evaluate import evaluate
-from cleft.nn.train.final import asked_for, check_test_files, final_scores
-from cleft.nn.train.objective import Losses, Objective
-from cleft.nn.train.optimiser import Average, learning_rate_factor, make_optimiser
-from cleft.nn.train.progress import Progress, make_progress, show_scores
+from cleft.nn.train.evaluate import asked_for, check_test_files, evaluate, final_scores
+from cleft.nn.train.objective import (
+    Average,
+    Losses,
+    Objective,
+    learning_rate_factor,
+    make_optimiser,
+)
 from cleft.nn.train.recipe import Recipe, parse_recipe
-from cleft.nn.train.rundir import RunDirectory, versions
+from cleft.nn.train.rundir import Progress, RunDirectory, make_progress, show_scores, versions
 from cleft.nn.train.setup import Materials, make_fabric, prepare
 from cleft.tasks import get_task
-
-__all__ = ["Trainer", "train"]
 
 
 def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, Any]:

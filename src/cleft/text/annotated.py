@@ -1,7 +1,7 @@
-"""Sentences of CoNLL-U files: tokens, their places, their parts of speech.
+"""Sentences of JSON Lines and of CoNLL-U files: tokens, their places, their parts of speech.
 
-Only the columns of words are read (ID, FORM, UPOS, XPOS, MISC). A multiword
-token whose words spell it out (*do* + *n't*) gives these words; one whose
+Of CoNLL-U only the columns of words are read (ID, FORM, UPOS, XPOS, MISC). A
+multiword token whose words spell it out (*do* + *n't*) gives these words; one whose
 words don't (*du* = *de* + *le*) stays one token, since tokens are slices of
 the text. Empty nodes are passed over.
 """
@@ -9,16 +9,18 @@ the text. Empty nodes are passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cleft import files
 from cleft.errors import FormatError, InputError, Place
+from cleft.formats.json_values import as_list, as_row, as_span, as_strings, load_json
 from cleft.sentence import SentenceInput
+from cleft.span import Token
 from cleft.text.readers import align
 
-__all__ = ["read_conllu"]
+# ---------------------------------------------------------------- CoNLL-U
 
 COLUMNS = 10
 _ID = re.compile(r"([0-9]{1,9})(?:([-.])([0-9]{1,9}))?")
@@ -154,3 +156,105 @@ def _tags(units: list[_Row]) -> tuple[str, ...] | None:
         if any(tag.strip("_+") for tag in tags):
             return tags
     return None
+
+
+# ---------------------------------------------------------------- JSON Lines
+
+
+def read_jsonl_tokens(path: str | Path) -> Iterator[SentenceInput]:
+    """JSON Lines: a list of strings, or an object with `tokens`.
+
+    An object may have `text`, in which the tokens are looked up, or
+    `space_after` (whether a space follows each token), and `tags`; other keys
+    become `fields`. Blank lines are passed over.
+    """
+    name = files.source_name(path)
+    empty = True
+    for number, line in enumerate(files.lines(path), start=1):
+        if line.strip():
+            empty = False
+            yield _read_line(line, Place(name, number))
+    if empty:
+        raise InputError("expected at least one line of JSON, found none", where=name)
+
+
+_KNOWN = ("tokens", "text", "space_after", "tags")
+
+
+def _read_line(line: str, where: Place) -> SentenceInput:
+    try:
+        data = load_json(line)
+    except (ValueError, RecursionError) as error:
+        deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if deep else getattr(error, "msg", str(error))
+        raise FormatError(f"not JSON: {reason}", where=where, hint="one object a line") from error
+    if isinstance(data, list):
+        data = {"tokens": data}
+    if not isinstance(data, dict) or "tokens" not in data:
+        raise FormatError(
+            'expected an object with "tokens" or a list of strings, found '
+            + (", ".join(map(repr, data)) if isinstance(data, dict) else type(data).__name__),
+            where=where,
+            hint='for example {"tokens": ["She", "slept", "."]}',
+        )
+    try:
+        return _read_object(data, where)
+    except FormatError as error:
+        raise FormatError(error.problem, where=where, hint=error.hint) from error
+
+
+def _read_object(data: dict[str, Any], where: Place) -> SentenceInput:
+    words = as_strings(data["tokens"], "tokens")
+    if "text" in data:
+        (text,) = as_strings([data["text"]], "text")
+        tokens = align(text, words)
+    else:
+        spaces = as_list(data.get("space_after", [True] * len(words)), "space_after")
+        _same_length(words, spaces, "space_after")
+        text, tokens = _joined(words, spaces)
+    tags = as_strings(data["tags"], "tags") if data.get("tags") is not None else None
+    if tags is not None:
+        _same_length(words, tags, "tags")
+    return SentenceInput(
+        text=text,
+        tokens=tokens,
+        tags=tags,
+        line=where.line,
+        fields={key: value for key, value in data.items() if key not in _KNOWN},
+    )
+
+
+def _joined(words: tuple[str, ...], spaces: list[Any]) -> tuple[str, tuple[Token, ...]]:
+    """The text that words make up, and their places in it; the last space is left out."""
+    text, tokens = "", []
+    for word, space in zip(words, spaces, strict=True):
+        tokens.append(Token(word, len(text), len(text) + len(word)))
+        text += word + " " * bool(space)
+    return (text[:-1] if words and spaces[-1] else text), tuple(tokens)
+
+
+def _same_length(words: tuple[str, ...], others: Iterable[object], name: str) -> None:
+    count = len(list(others))
+    if count != len(words):
+        raise FormatError(f"{len(words)} tokens but {count} in '{name}'", hint="give one a token")
+
+
+def edus_of_fields(sentence: SentenceInput, name: str = "") -> tuple[int, ...]:
+    """The ends of the EDUs that a line of JSON gives as `edus`: a list of [left, right].
+
+    `name` is how messages call the file.
+
+    >>> edus_of_fields(SentenceInput(text="a b", fields={"edus": [[0, 1], [1, 2]]}, line=3))
+    (1, 2)
+    """
+    try:
+        if "edus" not in sentence.fields:
+            raise FormatError("the key 'edus' is missing", hint="give the EDUs as [[left, right]]")
+        spans = [as_span(*as_row(row, 2)) for row in as_list(sentence.fields["edus"], "edus")]
+        lefts, rights = [span.left for span in spans], [span.right for span in spans]
+        if lefts != [0, *rights[:-1]]:
+            raise FormatError("the EDUs don't follow each other", hint="begin at 0, leave no gap")
+    except FormatError as error:
+        where = Place(name, sentence.line) if name else f"line {sentence.line}"
+        raise FormatError(error.problem, where=where, hint=error.hint) from error
+    return tuple(rights)
