@@ -19,7 +19,7 @@ from cleft.runtime import OnnxScorer
 from cleft.runtime.units import Unit
 from cleft.search import Constraints, SearchOptions, search
 from cleft.search.scorer import Floats
-from cleft.sentence import SentenceInput
+from cleft.sentence import Sentence, SentenceInput
 from cleft.tasks import Task
 
 if TYPE_CHECKING:
@@ -58,9 +58,21 @@ def parse_whole(
     parser: Parser, document: DocumentInput, *, task: str, options: SearchOptions
 ) -> Document:
     """Parse a document's sentences, and put one tree over them."""
-    scorer, over = head_over(parser)
+    head_over(parser)
     vectors: Vectors = {}
     found = parser.parse_inputs(document.sentences, task=task, options=options, vectors=vectors)
+    return with_tree(parser, document, found, vectors, options)
+
+
+def with_tree(
+    parser: Parser,
+    document: DocumentInput,
+    found: Sequence[Sentence],
+    vectors: Vectors,
+    options: SearchOptions,
+) -> Document:
+    """The document of parsed sentences, with one tree over them."""
+    scorer, over = head_over(parser)
     begins = set(document.paragraphs)
     given: dict[str, Any] = {"text": document.text, "paragraphs": document.paragraphs}
     given["id"] = document.id

@@ -335,7 +335,9 @@ class Parser:
         if isinstance(item, DocumentInput):
             rows = enumerate(item.sentences, start=1)
             checked = (
-                each.checked(number, "" if each.line or each.number else f"sentence {count}")
+                each
+                if each.error is not None
+                else each.checked(number, "" if each.line or each.number else f"sentence {count}")
                 for count, each in rows
             )
             return replace(item, sentences=list(self._watched(checked)))

@@ -323,7 +323,7 @@ def test_trees_of_many_lines_are_paired_with_trees_of_one(run, gold, tmp_path):
     ("arguments", "told"),
     [
         (["gold.mrg", "absent.mrg"], "absent.mrg: no such file"),
-        (["gold.mrg", "nothing"], "found a directory"),
+        (["gold.mrg", "bare"], "found a directory"),
         (["gold.mrg", "short.mrg"], "3 trees in gold.mrg, 1 in short.mrg"),
         (["gold.mrg", "open.mrg"], "open.mrg line 1 column 1"),
         (["gold.mrg", "empty.mrg"], "expected at least one tree"),
@@ -347,7 +347,7 @@ def test_wrong_use_and_bad_input_are_one_message_and_exit_code_2(
     run, gold, monkeypatch, arguments, told
 ):
     monkeypatch.chdir(gold.parent)
-    Path("nothing").mkdir()
+    Path("bare").mkdir()
     Path("short.mrg").write_text("(NP (NN rain))\n")
     Path("open.mrg").write_text("(NP (NN rain)\n")
     Path("empty.mrg").write_text("")

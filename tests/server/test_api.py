@@ -352,7 +352,7 @@ def test_what_cannot_be_scored_says_where(server: Running, body: dict, where: st
     assert answer.json["error"]["message"]
 
 
-@pytest.mark.parametrize("path", ["parse", "segment", "evaluate"])
+@pytest.mark.parametrize("path", ["parse", "segment", "document", "evaluate"])
 def test_options_in_the_address_are_not_passed_over(server: Running, path: str) -> None:
     answer = server.post(f"/v1/{path}?beam=8", {"text": TEXT})
     assert (answer.status, answer.json["error"]["where"]) == (422, "query")

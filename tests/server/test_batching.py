@@ -168,7 +168,7 @@ def test_threads_get_what_the_library_gives_them() -> None:
 
     def ask(served: ServedModel, number: int) -> None:
         future = served.batcher.submit(list(Reading().sentences(asked[number])), BatchKey())
-        answers[number] = future.result(60)
+        answers[number] = [each.sentence for each in future.result(60)]
 
     threads = [threading.Thread(target=ask, args=(served, number)) for number in range(40)]
     for thread in threads:

@@ -32,6 +32,7 @@ CHECKS = [
 OPERATIONS = [
     ("/v1/parse", "POST"),
     ("/v1/segment", "POST"),
+    ("/v1/document", "POST"),
     ("/v1/draw", "POST"),
     ("/v1/evaluate", "POST"),
     ("/v1/models", "GET"),
@@ -41,8 +42,8 @@ EXAMPLES = 15
 
 
 @pytest.fixture(scope="module")
-def api(server: Running) -> "schemathesis.BaseSchema":
-    return schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+def api(documents: Running) -> "schemathesis.BaseSchema":
+    return schemathesis.openapi.from_url(f"{documents.url}/openapi.json")
 
 
 def test_all_that_is_described_is_tried(api: "schemathesis.BaseSchema") -> None:

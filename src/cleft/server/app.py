@@ -92,6 +92,10 @@ def _routes(service: Service) -> list[BaseRoute]:
         media_type(request, JSON)
         return await _answer(request, service, service.segment)
 
+    async def document(request: Request) -> ASGIApp:
+        media_type(request, JSON)
+        return await _answer(request, service, service.document)
+
     async def draw(request: Request) -> ASGIApp:
         media_type(request, JSON)
         return await _answer(request, service, service.draw)
@@ -108,6 +112,7 @@ def _routes(service: Service) -> list[BaseRoute]:
         Route("/v1/models", models),
         Route("/v1/parse", parse, methods=["POST"]),
         Route("/v1/segment", segment, methods=["POST"]),
+        Route("/v1/document", document, methods=["POST"]),
         Route("/v1/draw", draw, methods=["POST"]),
         Route("/v1/evaluate", evaluate, methods=["POST"]),
     ]
@@ -249,6 +254,15 @@ EXAMPLES: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "segment": {"text": {"text": "Although it rained, she went out."}},
+    "document": {
+        "text": {"text": "Rain\n\nIt rained. So she stayed at home."},
+        "tokens": {
+            "tokens": [["It", "rained", "."], ["She", "left", "."]],
+            "paragraphs": [0, 1],
+            "summary": 1,
+            "formats": ["rs3"],
+        },
+    },
     "draw": {
         "syntax": {
             "tokens": ["She", "waved"],
@@ -300,14 +314,16 @@ def _schemas(models: list[str]) -> dict[str, Any]:
     kinds += [requests.ParseOptions, responses.ParseAnswer, responses.SegmentAnswer]
     kinds += [responses.LineAnswer, responses.LineFailure, responses.EvaluateAnswer]
     kinds += [requests.DrawRequest, responses.Drawing]
+    kinds += [requests.DocumentRequest, responses.DocumentAnswer]
     kinds += [responses.Models, responses.Health, responses.Failure]
     _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
-    for name in ("ParseRequest", "SegmentRequest", "ParseOptions"):
+    for name in ("ParseRequest", "SegmentRequest", "ParseOptions", "DocumentRequest"):
         schemas[name]["properties"]["model"] |= {"enum": models, "default": models[0]}
-    for kind in (requests.ParseRequest, requests.ParseOptions, requests.EvaluateRequest):
+    with_task = (requests.ParseRequest, requests.ParseOptions, requests.DocumentRequest)
+    for kind in (*with_task, requests.EvaluateRequest):
         task = schemas[kind.__name__]["properties"]["task"]
         task["enum"] = list(requests.task_choices(kind))
-    for name in ("ParseRequest", "SegmentRequest"):
+    for name in ("ParseRequest", "SegmentRequest", "DocumentRequest"):
         schemas[name]["oneOf"] = [{"required": ["text"]}, {"required": ["tokens"]}]
     schemas["DrawRequest"]["oneOf"] = [{"required": ["syntax"]}, {"required": ["discourse"]}]
     return schemas
@@ -326,11 +342,13 @@ def _paths(schemas: dict[str, Any]) -> dict[str, Any]:
         for name, schema in schemas["ParseOptions"]["properties"].items()
     ]
     units = "Elementary discourse units only"
+    whole = "One discourse tree over a document"
     places = "Where the parts of a tree's drawing stand"
     scores = "Score predicted trees against gold ones"
     return {
         "/v1/parse": {"post": parse},
         "/v1/segment": {"post": _post("segment", units, "SegmentRequest", "SegmentAnswer")},
+        "/v1/document": {"post": _post("document", whole, "DocumentRequest", "DocumentAnswer")},
         "/v1/draw": {"post": _post("draw", places, "DrawRequest", "Drawing")},
         "/v1/evaluate": {"post": _post("evaluate", scores, "EvaluateRequest", "EvaluateAnswer")},
         "/v1/models": {

@@ -16,10 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from cleft.documents import Vectors
 from cleft.errors import UsageError
 from cleft.models import model_path
 from cleft.parser import Parser, load
 from cleft.search import SearchOptions
+from cleft.search.scorer import Floats
 from cleft.sentence import Sentence, SentenceInput
 from cleft.server.responses import Model, RequestError
 from cleft.text import LanguageWatch
@@ -37,9 +39,17 @@ class BatchKey(NamedTuple):
 
     task: str = "both"
     options: SearchOptions = SearchOptions()
+    vectors: bool = False
 
 
-Parse = Callable[[Sequence[SentenceInput], BatchKey], list[Sentence]]
+class Parsed(NamedTuple):
+    """A parsed sentence and, if they are asked for, what the encoder said of it."""
+
+    sentence: Sentence
+    vector: Floats | None = None
+
+
+Parse = Callable[[Sequence[SentenceInput], BatchKey], list[Parsed]]
 
 
 @dataclass(slots=True, eq=False)
@@ -49,15 +59,15 @@ class PendingRequest:
     key: BatchKey
     waiting: deque[tuple[int, SentenceInput]]
     count: int
-    results: dict[int, Sentence] = field(default_factory=dict)
-    done: Future[list[Sentence]] = field(default_factory=Future)
+    results: dict[int, Parsed] = field(default_factory=dict)
+    done: Future[list[Parsed]] = field(default_factory=Future)
 
     @property
     def dropped(self) -> bool:
         """Whether it was cancelled or has failed."""
         return self.done.done()
 
-    def put(self, row: int, sentence: Sentence) -> None:
+    def put(self, row: int, sentence: Parsed) -> None:
         """Keep the result of one sentence; the last one completes the request."""
         self.results[row] = sentence
         if len(self.results) == self.count and self.done.set_running_or_notify_cancel():
@@ -89,7 +99,7 @@ class Batcher:
         self._thread = threading.Thread(target=self._run, name=f"cleft-{name}", daemon=True)
         self._thread.start()
 
-    def submit(self, sentences: Sequence[SentenceInput], key: BatchKey) -> Future[list[Sentence]]:
+    def submit(self, sentences: Sequence[SentenceInput], key: BatchKey) -> Future[list[Parsed]]:
         """Queue the sentences of a request; their results will be in order."""
         request = PendingRequest(key, deque(enumerate(sentences)), len(sentences))
         if not sentences:
@@ -190,8 +200,12 @@ class ServedModel:
         self.parser = parser
         self.batcher = Batcher(self._parse, capacity, name)
 
-    def _parse(self, inputs: Sequence[SentenceInput], key: BatchKey) -> list[Sentence]:
-        return self.parser.parse_inputs(inputs, task=key.task, options=key.options)
+    def _parse(self, inputs: Sequence[SentenceInput], key: BatchKey) -> list[Parsed]:
+        vectors: Vectors | None = {} if key.vectors else None
+        found = self.parser.parse_inputs(
+            inputs, task=key.task, options=key.options, vectors=vectors
+        )
+        return [Parsed(each, vectors.get(each.words) if vectors else None) for each in found]
 
     def warnings(self, sentences: Iterable[Sentence]) -> list[str]:
         """The remark that sentences are not in the model's language; none if it names none."""

@@ -20,7 +20,7 @@ from cleft.formats.jsonl import Relations
 from cleft.metrics.parseval import DiscourseMetric
 from cleft.search import SearchOptions
 from cleft.server.responses import RequestError
-from cleft.tasks import DISCOURSE, task_names
+from cleft.tasks import DISCOURSE, get_task, task_names
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
@@ -77,6 +77,23 @@ class SegmentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     tokens: Tokens | UnsetType = UNSET
     beam: Beam = 1
     model: str | UnsetType = UNSET
+
+
+class DocumentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of /v1/document: one text, or the sentences of one as tokens."""
+
+    text: Text | UnsetType = UNSET
+    tokens: Tokens | UnsetType = UNSET
+    paragraphs: Annotated[
+        list[Annotated[int, Meta(ge=0, le=1_000_000)]],
+        Meta(description="of tokens: the numbers of the sentences that begin a paragraph"),
+    ] = []
+    task: Annotated[str, Meta(description="which trees of sentences, or both")] = "both"
+    beam: Beam = 1
+    summary: Annotated[int, Meta(ge=0, le=1_000, description="sentences of a summary")] = 0
+    model: str | UnsetType = UNSET
+    formats: list[Literal["jsonl", "rs3", "rs4", "dis", "svg", "html"]] = []
+    theme: Theme = "auto"
 
 
 class LineRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,7 +193,8 @@ def _check_task(task: Any, kind: type[Struct], where: str) -> None:
 
 def task_choices(kind: type[Struct]) -> tuple[str, ...]:
     """The tasks that a request may name; to parse is to ask for one, or for all that there are."""
-    return task_names() if kind is EvaluateRequest else ("both", *task_names())
+    names = tuple(name for name in task_names() if get_task(name).units == "tokens")
+    return names if kind is EvaluateRequest else ("both", *names)
 
 
 def _check_keys(table: dict[str, Any], kind: type[Struct], where: str) -> None:
@@ -278,6 +296,25 @@ def segment_request(value: Any, models: Sequence[str]) -> ParseRequest:
     )
 
 
+def document_request(value: Any, models: Sequence[str]) -> DocumentRequest:
+    """The body of /v1/document, checked."""
+    request = check(value, DocumentRequest)
+    _check_source(request, BODY)
+    if request.paragraphs and request.tokens is UNSET:
+        raise RequestError(
+            422,
+            "a text tells its own paragraphs",
+            where=f"{BODY}.paragraphs",
+            hint="leave them out, or send tokens",
+        )
+    count = len(request.tokens or ())
+    wrong = [number for number in request.paragraphs if number >= count]
+    if wrong:
+        problem = f"expected numbers of the {count} sentences, found {wrong[0]}"
+        raise RequestError(422, problem, where=f"{BODY}.paragraphs", hint="count from 0")
+    return structs.replace(request, model=_model(request.model, models, BODY))
+
+
 def stream_request(query: Mapping[str, str], models: Sequence[str]) -> ParseRequest:
     """The options in the query of a stream; its lines have the texts."""
     where = "query"
@@ -313,7 +350,9 @@ def _typed(query: Mapping[str, str]) -> dict[str, Any]:
     return table
 
 
-def _check_source(request: ParseRequest | SegmentRequest | LineRequest, where: str) -> None:
+def _check_source(
+    request: ParseRequest | SegmentRequest | DocumentRequest | LineRequest, where: str
+) -> None:
     given = [name for name in ("text", "tokens") if getattr(request, name) is not UNSET]
     if len(given) != 1:
         found = "both" if given else "neither"

@@ -252,6 +252,58 @@ class SegmentAnswer(Answer, kw_only=True):
     sentences: list[SegmentedSentence]
 
 
+class DocumentTree(Answer, kw_only=True):
+    """A discourse tree over all tokens of a document."""
+
+    edus: Annotated[list[Pair], Meta(description="the tokens of each EDU")]
+    texts: list[str]
+    characters: Places
+    nodes: Annotated[
+        list[tuple[Count, Count, str, list[str]]],
+        Meta(description="left, right, nuclearity, relation of each child; in preorder"),
+    ]
+    levels: Annotated[
+        list[Count],
+        Meta(description="how far below the root each EDU is promoted; 0 is most important"),
+    ]
+    log_prob: float | None
+    evidence: list[Evidence | None] | UnsetType = UNSET
+
+
+class Summary(Answer, kw_only=True):
+    """The most important sentences of a document in its order, by number, and the others."""
+
+    sentences: list[Count]
+    left_out: list[Count]
+    text: str
+
+
+class DocumentFormats(Answer, kw_only=True):
+    """The document as text in the formats that were asked for."""
+
+    jsonl: str | UnsetType = UNSET
+    rs3: str | UnsetType = UNSET
+    rs4: str | UnsetType = UNSET
+    dis: str | UnsetType = UNSET
+    svg: str | UnsetType = UNSET
+    html: str | UnsetType = UNSET
+
+
+class DocumentAnswer(Answer, kw_only=True):
+    """The answer to /v1/document; sentences are as in the answer to /v1/parse."""
+
+    model: str
+    warnings: Warnings
+    text: str
+    tokens: Annotated[list[str], Meta(description="of all sentences; the tree counts these")]
+    sentences: list[Sentence]
+    paragraphs: Annotated[list[Count], Meta(description="sentences that begin one")]
+    tree: DocumentTree | None
+    summary: Summary | UnsetType = UNSET
+    formats: DocumentFormats | UnsetType = UNSET
+    error: Error | None
+
+
 class EvaluateAnswer(Struct):
     """The answer to /v1/evaluate: the scores, as `cleft evaluate --json` prints them."""
 

@@ -11,21 +11,26 @@ from typing import Any, TypeVar
 from msgspec import UNSET
 
 from cleft import __version__
+from cleft.document import paragraph_starts
+from cleft.documents import DocumentInput, head_over, with_tree
 from cleft.errors import CleftError, UsageError
 from cleft.files import Text
 from cleft.metrics import evaluate as metrics
 from cleft.metrics.prm import SETTINGS
+from cleft.search import SearchOptions
 from cleft.sentence import Sentence, SentenceInput
-from cleft.server.batching import BatchKey, ServedModel
+from cleft.server.batching import BatchKey, Parsed, ServedModel
 from cleft.server.requests import (
     ALTERNATIVES,
     BEAM,
     BODY,
     N_BEST,
+    DocumentRequest,
     EvaluateRequest,
     ParseRequest,
     check,
     decode,
+    document_request,
     parse_request,
     segment_request,
 )
@@ -40,7 +45,13 @@ from cleft.server.responses import (
     encode,
 )
 from cleft.server.settings import Settings
-from cleft.server.trees import drawing, parsed_sentence, segmented_sentence, text_formats
+from cleft.server.trees import (
+    document_answer,
+    drawing,
+    parsed_sentence,
+    segmented_sentence,
+    text_formats,
+)
 from cleft.tasks import DISCOURSE, SYNTAX
 from cleft.text import Reading
 
@@ -121,6 +132,30 @@ class Service:
         `where` and `source` name the places of the task and of the text in
         messages. If the queue is full, a caller that `waits` does not fail.
         """
+        model = self.models[str(request.model)]
+        inputs = await self._inputs(request, counts, where, source)
+        key = BatchKey(request.task, request.search)
+        return [each.sentence for each in await _batched(model, inputs, key, waits=waits)]
+
+    async def document(self, body: bytes, counts: Counts) -> bytes:
+        """The answer to a body of /v1/document."""
+        whole = document_request(await self.run(len(body), decode, body), self.names)
+        model = self.models[str(whole.model)]
+        try:
+            head_over(model.parser)
+        except CleftError as error:
+            where = f"{BODY}.model"
+            raise RequestError(422, error.problem, where=where, hint=error.hint) from error
+        names = ("text", "tokens", "task", "beam", "model")
+        request = ParseRequest(**{name: getattr(whole, name) for name in names})
+        inputs = await self._inputs(request, counts)
+        found = await _batched(model, inputs, BatchKey(request.task, request.search, vectors=True))
+        return await self.run(SMALL + 1, _document, model, whole, inputs, found)
+
+    async def _inputs(
+        self, request: ParseRequest, counts: Counts, where: str = "body.task", source: str = BODY
+    ) -> list[SentenceInput]:
+        """The sentences of a request, counted."""
         name = str(request.model)
         model = self.models[name]
         try:
@@ -133,17 +168,7 @@ class Service:
         counts["model"] = name
         counts["sentences"] = counts.get("sentences", 0) + len(inputs)
         counts["tokens"] = counts.get("tokens", 0) + sum(map(len, inputs))
-        key = BatchKey(request.task, request.search)
-        while True:
-            try:
-                future = model.batcher.submit(inputs, key)
-                break
-            except RequestError as error:
-                if error.status != 429 or not waits:
-                    raise
-                await asyncio.sleep(RETRY)
-        # Cancelling this cancels the future, and the batcher skips the request.
-        return await asyncio.wrap_future(future)
+        return inputs
 
     def answer(
         self, request: ParseRequest, sentences: Sequence[Sentence], line: int | None = None
@@ -173,6 +198,40 @@ class Service:
         for model in self.models.values():
             model.batcher.stop()
         self._threads.shutdown()
+
+
+async def _batched(
+    model: ServedModel, inputs: Sequence[SentenceInput], key: BatchKey, *, waits: bool = False
+) -> list[Parsed]:
+    """The sentences, parsed in batches with those of others."""
+    while True:
+        try:
+            future = model.batcher.submit(inputs, key)
+            break
+        except RequestError as error:
+            if error.status != 429 or not waits:
+                raise
+            await asyncio.sleep(RETRY)
+    # Cancelling this cancels the future, and the batcher skips the request.
+    return await asyncio.wrap_future(future)
+
+
+def _document(
+    model: ServedModel,
+    request: DocumentRequest,
+    inputs: Sequence[SentenceInput],
+    found: Sequence[Parsed],
+) -> bytes:
+    """One tree over parsed sentences, as an answer."""
+    vectors = {each.sentence.words: each.vector for each in found if each.vector is not None}
+    starts = request.paragraphs or paragraph_starts(each.paragraph for each in inputs)
+    sentences = [each.sentence for each in found]
+    given_text = request.text is not UNSET
+    text = str(request.text) if given_text else "\n".join(each.text for each in sentences)
+    given = DocumentInput(inputs, text, starts)
+    options = SearchOptions(beam=request.beam)
+    document = with_tree(model.parser, given, sentences, vectors, options)
+    return encode(document_answer(document, request, model.warnings(sentences)))
 
 
 def response_size(request: ParseRequest, sentences: Sequence[Sentence]) -> int:

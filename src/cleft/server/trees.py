@@ -16,16 +16,18 @@ from typing import Any
 from msgspec import UNSET
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.draw import Layout, Options, lay_out, svg
+from cleft.document import Document
+from cleft.draw import Layout, Options, Section, html, lay_out, svg
 from cleft.draw.svg_output import path_data
 from cleft.errors import CleftError
 from cleft.formats.jsonl import discourse_data, parse_record, syntax_data
+from cleft.formats.registry import FORMATS, DocumentFormat
 from cleft.formats.rs3 import write_rs3
-from cleft.formats.rst import RstDocument
+from cleft.formats.rst import RstDocument, as_text
 from cleft.search import Parse
 from cleft.sentence import Sentence
 from cleft.server import responses
-from cleft.server.requests import BODY, DrawRequest, ParseOptions, check
+from cleft.server.requests import BODY, DocumentRequest, DrawRequest, ParseOptions, check
 from cleft.server.responses import RequestError
 from cleft.server.settings import Settings
 from cleft.span import Span, Split
@@ -60,6 +62,62 @@ def parsed_sentence(sentence: Sentence, options: ParseOptions) -> responses.Sent
         trees=trees or UNSET,
         error=_error(sentence),
     )
+
+
+def document_answer(
+    document: Document, request: DocumentRequest, warnings: list[str]
+) -> responses.DocumentAnswer:
+    """The answer to /v1/document."""
+    chosen = document.summary(request.summary) if request.summary else None
+    return responses.DocumentAnswer(
+        model=str(request.model),
+        warnings=warnings,
+        text=document.text,
+        tokens=list(document.words),
+        sentences=[parsed_sentence(each, ParseOptions()) for each in document.sentences],
+        paragraphs=list(document.paragraphs),
+        tree=_document_tree(document, document.tree) if document.tree is not None else None,
+        summary=UNSET
+        if chosen is None
+        else responses.Summary(
+            sentences=list(chosen.numbers), left_out=list(chosen.left_out), text=str(chosen)
+        ),
+        formats=responses.DocumentFormats(**_document_formats(document, request))
+        if request.formats
+        else UNSET,
+        error=None if document.error is None else responses.Error.of(document.error),
+    )
+
+
+def _document_tree(document: Document, tree: DiscourseTree) -> responses.DocumentTree:
+    data = discourse_data(tree, document.words)
+    data["texts"] = [edu.text for edu in tree.edus]
+    data["characters"] = [document.characters(edu.span) for edu in tree.edus]
+    levels = list(tree.salience())
+    return responses.DocumentTree(**data, levels=levels, log_prob=tree.log_prob)
+
+
+def _document_formats(document: Document, request: DocumentRequest) -> dict[str, str]:
+    """The formats that were asked for; those of trees where there is one."""
+    found: dict[str, str] = {}
+    options = Options(theme=request.theme)
+    tree = document.tree
+    for name in request.formats:
+        if name == "jsonl":
+            found[name] = document.to_jsonl()
+        elif tree is None:
+            continue
+        elif name == "svg":
+            found[name] = svg(tree, options)
+        elif name == "html":
+            found[name] = html(Section(trees=[tree], document=document), options)
+        else:
+            target = FORMATS[name]
+            assert isinstance(target, DocumentFormat)
+            stream = io.StringIO()
+            target.write_document(RstDocument.of([as_text(tree.debinarise())]), stream)
+            found[name] = stream.getvalue()
+    return found
 
 
 def segmented_sentence(sentence: Sentence) -> responses.SegmentedSentence:
