@@ -32,7 +32,8 @@ NUMBERS = (
 class SearchOptions:
     """How to search, and what to keep.
 
-    `beam` is the width: 1 is greedy. `n_best` trees are kept at most; if it
+    `beam` is the width: 1 is greedy. For a head without history any other width means exact
+    search for the best tree. `n_best` trees are kept at most; if it
     exceeds the beam's width, it is the width. With `prune`, hypotheses that
     cannot beat the greedy tree are dropped: the best tree is then the better
     of the full beam's and greedy's. That holds for the best tree alone, so for

@@ -46,6 +46,13 @@ class Scorer(Protocol):
         """Encode a batch of tokenised, non-empty sentences."""
         ...
 
+    def stateless(self, task: str) -> bool:
+        """Whether a span's split needs no history: then a level is one call.
+
+        The state says nothing then: `split` takes that of `start` for any rows.
+        """
+        ...
+
     def start(self, encoded: Encoded, task: str) -> State:
         """The state before the first split: one row a sentence, in order."""
         ...
