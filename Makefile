@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test test-all test-browser torture fuzz faults lint format completion bench pictures clean
+.PHONY: help demo test test-all test-browser torture fuzz faults lint format completion bench pictures model-wheel clean
 
 help:
 	@echo "make demo      show what cleft does"
@@ -17,6 +17,7 @@ help:
 	@echo "make faults    full disks, kills and damaged files in the middle of real work"
 	@echo "make completion  write the scripts of 'cleft completion' anew, after a change of options"
 	@echo "make bench     speed, as ratios against named baselines"
+	@echo "make model-wheel MODEL=fr  a wheel of one model of models/ in dist/, found by its name"
 	@echo "make pictures  draw the pictures of the documentation anew (needs chromium)"
 
 .venv/base: pyproject.toml constraints.txt
@@ -83,6 +84,9 @@ bench: .venv/dev
 # The look is that of the committed pictures with the fonts Inter and Noto (core and CJK).
 pictures: .venv/dev
 	$(BIN)/python docs/pictures/make.py
+
+model-wheel: .venv/dev
+	$(BIN)/python recipes/wheel.py models/$(MODEL) --output dist
 
 clean:
 	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -21,7 +21,6 @@ from cleft.runtime import write_checksums
 
 ROOT = Path(__file__).parents[1]
 DATA = Path("../shared/data")
-BEGIN, END = "<!-- scores:begin -->", "<!-- scores:end -->"
 SYNTAX = {
     "wsj-sample test (newswire, never trained on)": "syntax/wsj-sample/test.mrg",
     "masc-penn dev (used for selection)": "syntax/masc-penn/dev.mrg",
@@ -100,11 +99,12 @@ def discourse_table(model: str, beam: int) -> list[str]:
     return rows
 
 
-def put(lines: list[str], card: Path, model: Path) -> None:
-    """Write the scores into the card, and the card into the model."""
-    before, rest = card.read_text(encoding="utf-8").split(BEGIN)
-    made = "\n".join([BEGIN, *lines, END])
-    text = f"{before}{made}{rest.split(END)[1]}"
+def put(lines: list[str], card: Path, model: Path, name: str = "scores") -> None:
+    """Write a part of the card anew, by default the scores, and the card into the model."""
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    before, rest = card.read_text(encoding="utf-8").split(begin)
+    made = "\n".join([begin, *lines, end])
+    text = f"{before}{made}{rest.split(end)[1]}"
     for path in (card, model / "README.md"):
         path.write_text(text, encoding="utf-8")
     write_checksums(model)

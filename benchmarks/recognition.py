@@ -7,18 +7,22 @@ For a model of English: documents and sentences of GUM, lines of ../shared/data/
 languages (should all be noticed). For models of those languages: their own training
 and dev sentences (none), and GUM's (all). The same for py3langid where it is
 installed: another language than the model's with a probability of at least 0.9.
-Results go to results/recognition.json.
+How many sentences and windows are told to be in their own language, with models of all of these
+(`cleft parse --language auto`), is counted beside it. Results go to results/recognition.json;
+`--identify` makes the last anew and keeps the rest.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import SPMRL
-from cleft.text.recognition import WINDOW, other_language
+from cleft.text.recognition import WINDOW, identify, other_language
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "shared" / "data"
@@ -105,6 +109,19 @@ def measured(judge: Judge) -> dict[str, list[int]]:
     return found
 
 
+def identified() -> dict[str, list[int]]:
+    """How many texts are told to be in their language, in another one, and how many there are."""
+    texts = {"en": [text for document in gum() for text in document]}
+    texts |= {code: sentences(code) for code in TREEBANKS}
+    found = {}
+    for code, own in texts.items():
+        for name, parts in (("sentences", own), ("windows", windows(own))):
+            told = Counter(identify(part, among=texts) for part in parts)
+            wrong = len(parts) - told[code] - told[None]
+            found[f"{code}: {name}"] = [told[code], wrong, len(parts)]
+    return found
+
+
 def library() -> Judge | None:
     """py3langid, where it is installed."""
     try:
@@ -121,15 +138,25 @@ def library() -> Judge | None:
 
 
 def main() -> None:
-    results = {"cleft": measured(other_language)}
-    other = library()
-    if other is not None:
-        results["py3langid"] = measured(other)
+    path = HERE / "results" / "recognition.json"
+    if "--identify" in sys.argv[1:]:
+        results = json.loads(path.read_text("utf-8"))
+    else:
+        results = {"cleft": measured(other_language)}
+        other = library()
+        if other is not None:
+            results["py3langid"] = measured(other)
+        report(results)
+    results["identify"] = identified()
+    for what, (right, wrong, count) in results["identify"].items():
+        print(f"{what:40} of {count:6}: right {right:6}, wrong {wrong:6}")
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def report(results: dict[str, dict[str, list[int]]]) -> None:
     for what in results["cleft"]:
         counts = [f"{name} {found[what][0]:6}" for name, found in results.items()]
         print(f"{what:40} of {results['cleft'][what][1]:6}: {', '.join(counts)}")
-    text = json.dumps(results, indent=1)
-    (HERE / "results" / "recognition.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import cleft
+from cleft import search as searching
 from cleft.runtime import OnnxScorer
-from cleft.search import pipeline as searching
 
 ROWS = {
     "transformer": ("pieces", 2),

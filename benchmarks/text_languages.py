@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cleft.formats.brackets import read_brackets
-from cleft.formats.cleaning import SPMRL
-from cleft.text import tokenize
+from cleft.formats.cleaning import SPMRL, spell
+from cleft.text import align, tokenize
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "shared" / "data"
@@ -33,7 +33,11 @@ SETS = {
     "is": "syntax/greynir-gold/{}.mrg",
     "fo": "syntax/farpahc/{}.mrg",
     "de": "discourse/pcc/sentences-{}.jsonl",
+    "ja": "syntax/keyaki-ja/{}.mrg",
+    "zh": "discourse/gcdt/sentences-{}.jsonl",
 }
+UNSPACED = re.compile(r"(?<=[^A-Za-z0-9]) | (?=[^A-Za-z0-9])")
+"""Spaces that Chinese and Japanese do not write."""
 CLOSING = re.compile(r"[.,;:!?)\]}”»…]+|\.{2,}")
 OPENING = re.compile(r"[(\[{„«]")
 GLUED_LEFT = {
@@ -57,6 +61,9 @@ def detokenised(words: list[str], language: str) -> tuple[str, list[tuple[int, i
     >>> detokenised(["Oui", ",", "l'", "ami", "(", "ici", ")", "!"], "fr")[0]
     "Oui, l'ami (ici) !"
     """
+    if language in ("ja", "zh"):
+        text = UNSPACED.sub("", " ".join(words))
+        return text, [(token.start, token.end) for token in align(text, words)]
     left, right = GLUED_LEFT.get(language), GLUED_RIGHT.get(language)
     text = ""
     spans = []
@@ -84,7 +91,7 @@ def sentences(language: str, split: str) -> Iterator[list[str]]:
             yield list(tree.words())
         return
     for line in path.read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)["tokens"]
+        yield list(map(spell, json.loads(line)["tokens"]))
 
 
 def measure(language: str, split: str) -> tuple[dict[str, float], Counter[str]]:

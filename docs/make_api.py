@@ -26,6 +26,7 @@ not public and may change. Everything is typed (`py.typed`), and every example i
 
 MODULES: dict[str, tuple[str, ...]] = {
     "cleft": (),
+    "cleft.document": ("Summary", "join_sentences"),
     "cleft.search": ("SearchOptions", "Constraints", "Parse", "Step"),
     "cleft.errors": (),
     "cleft.text": (),

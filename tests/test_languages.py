@@ -1,5 +1,6 @@
 """A model's language: its rules read texts, and where there are none, tokens are asked for."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from cleft.cli import main
 from cleft.errors import InputError, UsageError
 from cleft.nn.export.export import ExportOptions, export_scorer
 from cleft.parser import Parser, load
+from cleft.text.segmenters import segmenter
 from tests.runtime.models import model, torch_scorer
 
 FRENCH = "L’après-midi, où est-il ? M. Blanc dort."
@@ -73,15 +75,22 @@ def test_a_model_of_a_language_without_spaces_takes_tokens(japanese: Parser) -> 
     assert [each.error for each in japanese.stream([JAPANESE, JAPANESE])] == [None, None]
 
 
-def test_a_text_in_a_language_without_spaces_is_refused_and_says_what_to_do(
-    japanese: Parser,
+@pytest.fixture
+def without_janome(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "janome.tokenizer", None)
+    segmenter.cache_clear()
+
+
+def test_the_command_parses_a_japanese_text_without_spaces(
+    paths: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(UsageError, match="Japanese puts no spaces between words") as caught:
-        japanese.parse("".join(JAPANESE))
-    assert "parse_tokens" in str(caught.value)
-    assert "--input tokens" in str(caught.value)
+    pytest.importorskip("janome", reason="Japanese text needs the extra cleft[ja]")
+    asked = ["parse", "".join(JAPANESE), "--model", str(paths["ja"]), "--format", "brackets"]
+    assert main(asked) == 0
+    assert all(f" {word})" in capsys.readouterr().out for word in JAPANESE[:1])
 
 
+@pytest.mark.usefixtures("without_janome")
 def test_a_text_that_is_refused_stops_no_stream(japanese: Parser) -> None:
     first, second, third = japanese.stream([JAPANESE, "犬が走る。", []])
     assert first.error is None
@@ -90,7 +99,8 @@ def test_a_text_that_is_refused_stops_no_stream(japanese: Parser) -> None:
     assert isinstance(third.error, InputError)
 
 
-def test_the_command_asks_for_tokens(
+@pytest.mark.usefixtures("without_janome")
+def test_the_command_asks_for_the_package_or_tokens(
     paths: dict[str, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     asked = ["parse", "--model", str(paths["ja"]), "--format", "brackets"]
@@ -111,6 +121,7 @@ def test_a_code_that_is_none_is_refused_before_the_export(
     assert "expected a language code of two or three letters" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("without_janome")
 def test_the_server_reads_by_the_models_language() -> None:
     pytest.importorskip("starlette", reason="the server needs the extra cleft[serve]")
     pytest.importorskip("uvicorn", reason="the server needs the extra cleft[serve]")

@@ -14,9 +14,10 @@ import pytest
 import cleft
 from cleft.discourse import DiscourseTree
 from cleft.errors import ConstraintError, InputError, ModelError, UsageError, WorkerError
-from cleft.parser import LONGEST_SENTENCE, LONGEST_TOKEN, Parser, load
+from cleft.parser import Parser, load
 from cleft.runtime import ModelDirectory, OnnxScorer
 from cleft.search import Constraints
+from cleft.sentence import LONGEST_SENTENCE, LONGEST_TOKEN
 from cleft.span import Span
 from cleft.tree import Tree
 from tests.runtime.models import model, sentences, torch_scorer

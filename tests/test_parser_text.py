@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
+from collections import Counter
 
 import pyarrow
 import pytest
@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import cleft
-from cleft import models
+from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, LanguageWarning, ModelError, UsageError
 from cleft.models import builtin_models
 from cleft.parser import Parser, load
 from cleft.search import Constraints
+from cleft.search.trees import build_tree
 from cleft.sentence import SentenceInput
+from cleft.tasks import DISCOURSE
 from cleft.text import Token
 from tests.runtime.models import model
 
@@ -89,7 +91,7 @@ def test_what_is_no_text_is_refused(parser):
     with pytest.raises(UsageError, match="hyphens"):
         parser.parse("a", hyphens="some")
     with pytest.raises(UsageError):
-        parser.parse("a", language="zh")
+        parser.parse("a", language="th")
     with pytest.raises(UsageError, match="hyphens"):
         parser.stream(["a"], hyphens="some")
 
@@ -270,30 +272,18 @@ def test_a_notebook_shows_both_trees_and_no_markup_of_the_text(parser):
 
 
 def test_a_model_that_is_not_there_is_told_with_those_that_are():
-    with pytest.raises(ModelError, match="expected a model's directory, found nothing") as caught:
+    with pytest.raises(ModelError, match="name or directory, found nothing") as caught:
         load("no-such-model")
     assert all(name in str(caught.value) for name in builtin_models())
     assert "models/ of cleft's repository, as in models/fr" in str(caught.value)
 
 
-def test_a_model_of_another_language_is_told_where_it_is(tmp_path, monkeypatch):
-    """In a clone, and wherever the folder `models` was copied to."""
-    monkeypatch.chdir(tmp_path)
-    if not (models.REPOSITORY / "models" / "fr").is_dir():
-        pytest.skip("the package is not used from a clone")
-    with pytest.raises(ModelError, match="a model of this name is at ") as caught:
-        load("fr")
-    assert str(models.REPOSITORY / "models" / "fr") in str(caught.value)
-    Path("models/fr").mkdir(parents=True)
-    Path("models/fr/config.json").write_text("{}")
-    with pytest.raises(ModelError, match="a model of this name is at models/fr: give its path"):
-        load("fr")
-
-
 def test_a_model_is_found_by_its_name(tmp_path, monkeypatch):
     monkeypatch.setattr("cleft.models._folder", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)  # no folder models here
+    monkeypatch.delenv("CLEFT_MODELS", raising=False)
     assert builtin_models() == []
-    with pytest.raises(ModelError, match="no built-in model"):
+    with pytest.raises(ModelError, match="there is no built-in model"):
         load()
     (tmp_path / "en").symlink_to(model("lstm"))
     (tmp_path / "notes").mkdir()
@@ -348,3 +338,21 @@ def test_a_warning_points_to_the_caller(english):
 def test_text_in_the_language_of_the_model_or_of_one_that_names_none_is_quiet(english, parser):
     english.parse("The dog does not sleep, because it rains in the night.")  # warnings are errors
     parser.parse(GERMAN)
+
+
+def test_each_tree_is_built_once(parser):
+    made = Counter()
+
+    def count(frame, event, _):
+        if event == "call":
+            made[frame.f_code] += 1
+
+    sys.setprofile(count)
+    try:
+        found = parser.parse("Rain fell, so she left. The old grey heron waits.")
+        assert all(sentence.to_jsonl() for sentence in found)
+    finally:
+        sys.setprofile(None)
+    assert made[build_tree.__code__] == made[DISCOURSE.build.__code__] == len(found) == 2
+    nodes = sum(len(sentence.discourse.preorder()) for sentence in found)
+    assert made[DiscourseTree.__init__.__code__] == nodes

@@ -24,8 +24,6 @@ from typing import Any
 from cleft.errors import WorkerError
 from cleft.runtime.batches import always
 
-__all__ = ["Workers", "in_order"]
-
 AHEAD = 2
 """Tasks under way for each worker."""
 

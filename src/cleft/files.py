@@ -29,19 +29,6 @@ try:
 except ImportError:  # pragma: no cover - Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "LONGEST_LINE",
-    "STREAM",
-    "Readable",
-    "Text",
-    "lines",
-    "partial",
-    "read_text",
-    "sha256",
-    "source_name",
-    "writing",
-]
-
 STREAM = "-"
 """The name of standard input and output."""
 

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from cleft.errors import ConstraintError, UsageError, whole
 
-__all__ = ["Constraints", "Span", "Split", "Token"]
-
 EDUS = "give the boundary at which each EDU ends, as in edus=(5, 8, 11)"
 SPANS = "give pairs of boundaries, as in spans=(Span(0, 3), Span(4, 6))"
 

@@ -66,7 +66,7 @@ def test_options_are_completed(complete):
 
 def test_choices_are_completed(complete):
     assert complete("cleft", "convert", "--relations", "") == ["fine", "coarse"]
-    assert complete("cleft", "parse", "--clean", "p") == ["ptb"]
+    assert complete("cleft", "parse", "--clean", "p") == ["ptb", "ptb-text"]
     assert complete("cleft", "convert", "--from", "js") == ["jsonl"]
     assert complete("cleft", "completion", "") == ["bash", "zsh", "fish"]
 

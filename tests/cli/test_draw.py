@@ -1,11 +1,12 @@
 """`cleft draw`."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from cleft.cli import build_parser, main
-from cleft.draw import diff, svg, terminal
+from cleft.draw import Options, diff, lay_out, png, svg, terminal
 from cleft.errors import UsageError
 from cleft.tree import Tree
 
@@ -117,8 +118,10 @@ def test_records_without_a_tree_are_named(
         (["a.mrg", "b.mrg"], "expected one file, found 2"),
         (["--diff", "a.mrg"], "expected two files, gold and predicted, found 1"),
         (["a.mrg", "--number", "0"], "counted from 1"),
-        (["a.mrg", "-o", "tree.png"], "the ending '.png' tells no drawing"),
-        (["a.mrg", "--theme", "dark"], "--theme is for SVG and HTML"),
+        (["a.mrg", "-o", "tree.gif"], "the ending '.gif' tells no drawing"),
+        (["a.mrg", "-o", "t.tex", "--format", "png"], "--format png does not go with the ending"),
+        (["a.mrg", "--view", "rows"], "--view is for files"),
+        (["a.mrg", "--theme", "dark"], "--theme is for files"),
     ],
 )
 def test_wrong_use_is_told(words: list[str], message: str) -> None:
@@ -173,3 +176,51 @@ def test_a_missing_tree_keeps_its_place(tmp_path, capsys):
     assert main(["draw", str(predicted), "--number", "2"]) == 0
     assert main(["draw", str(predicted), "--number", "1"]) == 2
     assert "no tree number 1: it is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("ending", "magic"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_one_tree_is_written_as_an_image(
+    trees: Path, tmp_path: Path, ending: str, magic: bytes
+) -> None:
+    pytest.importorskip("typst", reason="PNG and PDF need the extra cleft[png]")
+    first, second = tmp_path / f"one{ending}", tmp_path / f"two{ending}"
+    for target in (first, second):
+        assert run(str(trees), "--number", "1", "-o", str(target)) == 0
+    assert first.read_bytes().startswith(magic)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_an_image_is_twice_as_large_as_its_svg(tmp_path: Path) -> None:
+    pytest.importorskip("typst", reason="PNG and PDF need the extra cleft[png]")
+    tree = Tree.from_brackets(ONE)
+    data = png(tree, Options(width=300))
+    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    layout = lay_out(tree, 300)
+    assert abs(width - 2 * layout.width) <= 2
+    assert abs(height - 2 * layout.height) <= 2
+
+
+def test_an_image_without_its_extra_says_what_to_install(
+    trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    with pytest.raises(UsageError, match=r"install cleft\[png\]"):
+        run(str(trees), "--number", "1", "-o", str(tmp_path / "tree.png"))
+    assert not (tmp_path / "tree.png").exists()
+
+
+def test_all_trees_are_written_as_latex(trees: Path, tmp_path: Path) -> None:
+    target = tmp_path / "trees.tex"
+    run(str(trees), "-o", str(target))
+    assert target.read_text().count(r"\begin{forest}") == 2
+    run(str(trees), "-o", str(target), "--format", "qtree")
+    assert target.read_text().count(r"\Tree") == 2
+    with pytest.raises(UsageError, match="trees, not comparisons"):
+        run("--diff", str(trees), str(trees), "-o", str(target))
+
+
+def test_the_view_is_taken(trees: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.svg"
+    run(str(trees), "--number", "1", "-o", str(target), "--view", "outline")
+    outline = svg(Tree.from_brackets(ONE), Options(view="outline"))
+    assert target.read_text("utf-8") == outline != svg(Tree.from_brackets(ONE))

@@ -163,9 +163,11 @@ def test_without_a_model_the_built_in_ones_are_listed(built_in, capsys):
 
 
 def test_an_unknown_name_is_told_what_there_is(built_in, capsys):
-    assert main(["info", "fr"]) == 2
+    assert main(["info", "no-such-model"]) == 2
     err = capsys.readouterr().err
-    assert "cleft: fr: expected a model's directory, found nothing" in err
+    assert "cleft: no-such-model: expected a model's name or directory, found nothing" in err
     assert "en" in err
     assert main(["info", "no/model"]) == 2
-    assert "no/model: expected a model's directory, found nothing" in capsys.readouterr().err
+    assert (
+        "no/model: expected a model's name or directory, found nothing" in capsys.readouterr().err
+    )

@@ -1,5 +1,6 @@
 """The command line as a whole: exit codes, messages, pipes. No traceback ever."""
 
+import ast
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import cleft.cli as command_line
 from cleft.cli import COMMANDS, main
 
 TREES = "( (S (NP-SBJ (PRP She)) (VP (VBD slept)) (. .)))\n(NP (DT the) (NN cat))\n"
@@ -269,7 +271,7 @@ def test_import_of_cleft_loads_nothing_heavy() -> None:
         (["--help"], []),
         (["nonsense"], []),
         (["draw", "--help"], ["draw"]),
-        (["parse", "--help"], ["inputs", "outputs", "parse"]),
+        (["parse", "--help"], ["inputs", "outputs", "parse", "reading"]),
     ],
 )
 def test_only_the_command_that_is_used_is_loaded(arguments: list[str], loaded: list[str]) -> None:
@@ -286,6 +288,19 @@ def test_only_the_command_that_is_used_is_loaded(arguments: list[str], loaded: l
     assert len(modules) < 20
 
 
+def test_no_command_changes_its_arguments() -> None:
+    """What a command line says stays what it said, wherever it is read."""
+    changed = []
+    for path in sorted(Path(command_line.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+                if isinstance(node.value, ast.Name) and node.value.id == "args":
+                    changed.append(f"{path.name} line {node.lineno}: args.{node.attr}")
+            elif isinstance(node, ast.Call) and ast.unparse(node).startswith("setattr(args"):
+                changed.append(f"{path.name} line {node.lineno}: setattr")
+    assert changed == []
+
+
 def test_a_text_is_parsed_without_what_other_commands_need() -> None:
     code = (
         "import sys; from cleft.cli import main; main(['parse', 'It rained.', '--format', 'jsonl'])"
@@ -295,3 +310,12 @@ def test_a_text_is_parsed_without_what_other_commands_need() -> None:
     rooms = {name.split(".")[1] for name in run.stderr.split() if name.startswith("cleft.")}
     assert not rooms & {"draw", "metrics", "nn", "server", "integrations", "convert", "results"}
     assert not {"rich", "multiprocessing"} & set(run.stderr.split())
+
+
+def test_a_text_passes_through_few_modules() -> None:
+    code = "import sys; from cleft.cli import main; main(['parse', 'It rained, so she left.'])"
+    code += "; print(*sys.modules, file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "rained" in run.stdout
+    own = [name for name in run.stderr.split() if name.split(".")[0] == "cleft"]
+    assert len(own) <= 45, own

@@ -367,8 +367,20 @@ def test_pictures_are_a_file_a_sentence(parse):
     code, out, _ = parse("Rain fell.", "--format", "svg", "--task", "syntax")
     assert (code, out.startswith("<svg")) == (0, True)
     code, _, err = parse("notes.txt", "--format", "svg", "-o", "x.svg")
-    assert (code, "expected one sentence for an SVG file" in err) == (2, True)
+    assert (code, "expected one sentence for SVG" in err) == (2, True)
     assert not Path("x.svg").exists()
+
+
+@pytest.mark.parametrize("form", ["png", "pdf"])
+def test_images_are_written_whole(parse, form):
+    pytest.importorskip("typst", reason="PNG and PDF need the extra cleft[png]")
+    code, _, _ = parse("Rain fell.", "--format", form, "-o", f"x.{form}")
+    assert (code, Path(f"x.{form}").read_bytes()[1:4]) == (0, form.upper().encode())
+
+
+def test_latex_holds_every_tree(parse):
+    code, out, _ = parse("notes.txt", "--format", "forest", "--task", "syntax")
+    assert (code, out.count(r"\begin{forest}")) == (0, 3)
 
 
 def test_a_page_has_all_trees(parse):
@@ -429,7 +441,7 @@ def test_given_edus_are_kept(parse):
         (["--beam", "0"], "beam is 0"),
         (["--jobs", "0"], "jobs is 0"),
         (["--threads", "0"], "threads is 0"),
-        (["--language", "zh"], "zh"),
+        (["--language", "th"], "th"),
         (["--format", "jsonl", "-o", "notes.txt/x/"], "cannot be made"),
     ],
 )
@@ -507,7 +519,7 @@ def test_given_edus_that_are_wrong_name_their_file(parse):
 
 def test_a_model_that_is_not_there_is_named(parse):
     code, _, err = parse("notes.txt", "--model", "absent")
-    assert (code, "cleft: absent: expected a model's directory" in err) == (2, True)
+    assert (code, "cleft: absent: expected a model's name or directory" in err) == (2, True)
 
 
 def test_what_stands_before_bytes_that_are_not_utf_8_is_parsed(parse):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleft.discourse import DiscourseTree
-from cleft.draw import Options, diff, lay_out, svg
+from cleft.draw import Options, View, diff, lay_out, svg
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
 from cleft.formats.jsonl import read_jsonl
@@ -30,6 +30,8 @@ from tests.draw.samples import (
 from tests.strategies import discourse_trees, trees
 
 SAMPLE = 20  # trees of each treebank
+VIEWS = ("auto", "tree", "rows", "outline")
+WIDEST_WORD = 340  # what the longest words of the samples take with what is around them
 
 
 @pytest.mark.parametrize("width", [None, 1200, 300])
@@ -38,21 +40,61 @@ def test_every_invented_syntax_tree_is_drawn_whole(tree: Tree, width: int | None
     looking.check_drawing(tree, width)
 
 
+@pytest.mark.parametrize("view", ["tree", "outline"])
 @pytest.mark.parametrize("tree", DISCOURSE_TREES)
-def test_every_invented_discourse_tree_is_drawn_whole(tree: DiscourseTree) -> None:
-    looking.check_drawing(tree)
+def test_every_invented_discourse_tree_is_drawn_whole(tree: DiscourseTree, view: View) -> None:
+    looking.check_drawing(tree, view=view)
 
 
-@given(trees(), st.sampled_from([None, 300]))
-@settings(max_examples=150)
-def test_any_tree_is_drawn_whole(tree: Tree, width: int | None) -> None:
-    looking.check_drawing(tree, width)
+@given(trees(), st.sampled_from([None, 300]), st.sampled_from(VIEWS))
+@settings(max_examples=200)
+def test_any_tree_is_drawn_whole(tree: Tree, width: int | None, view: View) -> None:
+    looking.check_drawing(tree, width, view)
 
 
-@given(discourse_trees(max_edus=12))
-@settings(max_examples=150)
-def test_any_discourse_tree_is_drawn_whole(tree: DiscourseTree) -> None:
-    looking.check_drawing(tree)
+@given(discourse_trees(max_edus=12), st.sampled_from([None, 300]), st.sampled_from(VIEWS))
+@settings(max_examples=200)
+def test_any_discourse_tree_is_drawn_whole(
+    tree: DiscourseTree, width: int | None, view: View
+) -> None:
+    looking.check_drawing(tree, width, view)
+
+
+@pytest.mark.parametrize("width", [280, 700, 1200])
+@pytest.mark.parametrize("tree", [*TREES, *DISCOURSE_TREES])
+def test_a_width_is_kept_and_shows_root_and_first_words(
+    tree: Tree | DiscourseTree, width: int
+) -> None:
+    layout = lay_out(tree, width)
+    assert layout.width <= max(width, WIDEST_WORD)
+    first = next(text for text in layout.texts if text.role in ("word", "edu", "prose"))
+    # An outline begins with the root; only a tree that is deep at its left end comes to words late.
+    assert first.y < 480 or layout.view == "outline"
+
+
+def test_the_narrower_the_more_an_outline() -> None:
+    tree = Tree("S", [right_branching(8)] * 3)
+    views = [lay_out(tree, width).view for width in (1200, 700, 300)]
+    assert views == ["tree", "rows", "outline"]
+    assert lay_out(rain(), 1200).view == "tree"
+    assert lay_out(rain(), 300).view == "outline"
+
+
+def test_an_outline_sets_each_phrase_below_the_one_that_holds_it() -> None:
+    layout = lay_out(SHORT, 300, "outline")
+    labels = {text.node: text for text in layout.texts if text.role == "label"}
+    for place, (_, node) in enumerate(SHORT.spans()):
+        for child in range(place + 1, place + 2 if node.children else 0):
+            if child in labels:
+                assert labels[child].x > labels[place].x
+    tops = [text.y for text in layout.texts]
+    assert tops[0] == min(tops)
+
+
+def test_both_sides_of_a_comparison_have_one_view() -> None:
+    deep, plain = right_branching(16), flat(16)
+    assert lay_out(diff(deep, deep), 700).view == "outline"
+    assert lay_out(diff(plain, plain), 2400).view == "tree"
 
 
 @given(trees())
@@ -89,7 +131,7 @@ def test_no_line_runs_through_a_text(tree: Tree | DiscourseTree, width: int | No
 
 
 def test_a_long_sentence_goes_on_in_rows_that_fit_the_width() -> None:
-    layout = lay_out(right_branching(120), 600)
+    layout = lay_out(right_branching(120), 600, "rows")
     assert layout.width <= 600
     assert len({text.y for text in layout.texts if text.role == "word"}) > 3
     assert any(text.text.startswith("in ") for text in layout.texts if text.role == "crumb")
@@ -207,4 +249,4 @@ def test_drawings_grow_with_the_sentence_and_no_faster(shape: object) -> None:
 )
 def test_five_thousand_tokens_are_drawn(tree: Tree | DiscourseTree) -> None:
     picture = svg(tree)
-    assert len(re.findall(r'class="(?:word|edu)[" ]', picture)) == 5000
+    assert len(re.findall(r'class="(?:word|prose)[" ]', picture)) == 5000

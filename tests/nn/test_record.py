@@ -16,14 +16,14 @@ from cleft.nn.checkpoint import fill, load_checkpoint, load_model, save_checkpoi
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Vocabulary
 from cleft.nn.network import Network
-from cleft.nn.train import progress as progress_module
+from cleft.nn.train import rundir as progress_module
 from cleft.nn.train.objective import Average, learning_rate_factor, make_optimiser
 from cleft.nn.train.recipe import TrainingConfig
 from cleft.nn.train.rundir import (
     PlainProgress,
+    Progress,
     RichProgress,
     RunDirectory,
-    SilentProgress,
     make_progress,
     plot_run,
 )
@@ -236,9 +236,9 @@ def test_rich_progress_shows_loss_and_speed_in_a_terminal(monkeypatch):
 
 
 def test_only_the_first_process_speaks(monkeypatch):
-    assert type(make_progress(False)) is SilentProgress
+    assert type(make_progress(False)) is Progress
     assert type(make_progress(True)) is PlainProgress
-    silent = SilentProgress()
+    silent = Progress()
     silent.say("x")
     silent.epoch("epoch 1/1", 1, 0)
     silent.step(0.0, 0)

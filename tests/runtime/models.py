@@ -70,6 +70,7 @@ KINDS = {
         "transformer_layers": 1,
         "forms": "plain",
     },
+    "marian": {"encoder": "transformer", "encoder_layers": 0, "transformer_layers": 2},
 }
 
 
@@ -87,6 +88,8 @@ def transformer(kind: str) -> str:
 
     where = folder() / f"pretrained-{kind}"
     where.mkdir()
+    if kind == "marian":
+        return _translator(where)
     vocabulary = [piece for group in PIECES for piece in group]
     if kind == "mpnet":  # its padding is number 1
         vocabulary[:2] = vocabulary[1::-1]
@@ -112,12 +115,49 @@ def transformer(kind: str) -> str:
     return str(where)
 
 
+def _translator(where: Path) -> str:
+    """A tiny translator, of which the encoder is used, and a unigram tokenizer."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from transformers import MarianConfig, MarianModel, PreTrainedTokenizerFast
+
+    pieces = ["▁the", "▁old", "▁her", "on", "▁wait", "s", "▁", "é", "’", *"abcdefgimprtuw,.1'"]
+    vocabulary = [("</s>", 0.0), ("<unk>", 0.0), ("<pad>", 0.0)]
+    vocabulary += [(piece, -1.5 - 0.25 * number) for number, piece in enumerate(pieces)]
+    made = Tokenizer(models.Unigram(vocabulary, unk_id=1, byte_fallback=False))
+    made.normalizer = normalizers.NFKC()
+    made.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    marks = {"bos_token": "</s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    PreTrainedTokenizerFast(tokenizer_object=made, **marks).save_pretrained(where)
+    config = MarianConfig(
+        vocab_size=len(vocabulary),
+        d_model=16,
+        encoder_layers=2,
+        decoder_layers=0,
+        encoder_attention_heads=2,
+        encoder_ffn_dim=24,
+        max_position_embeddings=32,
+        activation_function="swish",
+        scale_embedding=True,
+        pad_token_id=2,
+        eos_token_id=0,
+        decoder_start_token_id=2,
+        forced_eos_token_id=0,
+    )
+    torch.manual_seed(1)
+    model = MarianModel(config)
+    for name, parameter in model.named_parameters():
+        if "embed_positions" not in name:
+            torch.nn.init.normal_(parameter, std=0.3)
+    model.save_pretrained(where)
+    return str(where)
+
+
 @cache
 def torch_scorer(kind: str) -> TorchScorer:
     """A network of a kind with random weights everywhere."""
     changes = dict(KINDS[kind])
     if changes.get("encoder") == "transformer":
-        changes["transformer"] = transformer("mpnet" if kind == "mpnet" else "bert")
+        changes["transformer"] = transformer(kind if kind in ("mpnet", "marian") else "bert")
     config = NetworkConfig(**{**SMALL, **changes})
     labels = {
         "syntax": ["S", "NP", "VP", "∅", "∅NP", "S+VP"],

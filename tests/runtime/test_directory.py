@@ -171,7 +171,7 @@ def test_a_vocabulary_without_words_is_refused(copy):
 
 
 def test_what_is_no_directory_is_refused(tmp_path):
-    with pytest.raises(ModelError, match="expected a model's directory, found nothing"):
+    with pytest.raises(ModelError, match="expected a model's name or directory, found nothing"):
         load(tmp_path / "absent")
     (tmp_path / "file").touch()
     with pytest.raises(ModelError, match="found a file"):

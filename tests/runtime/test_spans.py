@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleft.runtime import packing as module
+from cleft.runtime import batches as module
 from cleft.runtime.batches import by_end
 
 pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(10, 16)), min_size=1, max_size=40)

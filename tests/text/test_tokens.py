@@ -1,6 +1,7 @@
 """Tokens: every character in one of them, and the English rules by example."""
 
 import itertools
+import sys
 import time
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from cleft.errors import UsageError
 from cleft.text import Token, tokenize
+from cleft.text.segmenters import segmenter
 
 LANGUAGES = ["en", "fr", "de", "id", "is", "fo", "es"]
 
@@ -210,9 +212,9 @@ def test_hyphens_can_be_kept(text):
 
 
 OTHERS = {
-    ("fr", "L'homme qu'on a vu aujourd'hui"): "L' homme qu' on a vu aujourd' hui",
+    ("fr", "L'homme qu'on a vu aujourd'hui"): "L' homme qu' on a vu aujourd'hui",
     ("fr", "L’ex-ministre n’est-il plus qu’aujourd’hui l’« ami » de J.-P. ?"): (
-        "L’ ex- ministre n’ est -il plus qu’ aujourd’ hui l’ « ami » de J.-P. ?"
+        "L’ ex- ministre n’ est -il plus qu’ aujourd’hui l’ « ami » de J.-P. ?"
     ),
     ("fr", "Va-t-elle au rendez-vous ? Donne-le-moi !"): (
         "Va -t-elle au rendez-vous ? Donne -le -moi !"
@@ -242,6 +244,9 @@ OTHERS = {
         "Um 30% ( 0,5% ) kusu t.d. mennta- og Facebook-síðu kl. 14:00 ."
     ),
     ("fo", "t.d. 5. mai."): "t.d. 5. mai .",
+    ("fr", "Aujourd'hui, PARLE-T-ELLE à quelqu’un ? Va-t’en, parle‑t‑on d'aujourd'hui ?"): (
+        "Aujourd'hui , PARLE -T-ELLE à quelqu’un ? Va -t’ en , parle ‑t‑on d' aujourd'hui ?"
+    ),
     ("es", "¿Sr. Gómez don't?"): "¿ Sr. Gómez don't ?",
     ("he", "הילדה קראה ספר (ישן) בגינה, ד״ר כהן."): "הילדה קראה ספר ( ישן ) בגינה , ד״ר כהן .",
     ("ar", "قرأت الفتاة كتابًا، أليس كذلك؟"): "قرأت الفتاة كتابًا ، أليس كذلك ؟",
@@ -273,6 +278,43 @@ def test_tokens_cover_a_text_of_any_language(language, parts, hyphens):
     assert all(token.text for token in found)
     assert "".join(token.text for token in found) == "".join(text.split())
     assert all(text[token.start : token.end] == token.text for token in found)
+
+
+SEGMENTED = {
+    ("ja", "子供たちは二十時に公園で走った……。"): "子供たち は 二十時 に 公園 で 走っ た …… 。",
+    ("ja", "雨が降るだろう　と iPhone で"): "雨 が 降る だろう と iPhone で",
+    (
+        "zh",
+        "我在2020年1月读了well-known的书——真的。",
+    ): "我 在 2020年 1月 读 了 well-known 的 书 —— 真的 。",
+}
+PACKAGES = {"ja": "janome", "zh": "rjieba"}
+
+
+@pytest.mark.parametrize(("language", "text"), SEGMENTED)
+def test_words_without_spaces_by_example(language, text):
+    pytest.importorskip(PACKAGES[language], reason=f"it is of the extra cleft[{language}]")
+    assert " ".join(words(text, language=language)) == SEGMENTED[language, text]
+
+
+@pytest.mark.parametrize("language", PACKAGES)
+@given(text=st.text(st.sampled_from("犬が走る。日本12年.-…·a \u3000\ud800\0🙂ー々"), max_size=30))
+def test_words_without_spaces_cover_any_text(language, text):
+    pytest.importorskip(PACKAGES[language], reason=f"it is of the extra cleft[{language}]")
+    found = tokenize(text, language=language)
+    assert all(token.text for token in found)
+    assert "".join(token.text for token in found) == "".join(text.split())
+    assert all(text[token.start : token.end] == token.text for token in found)
+
+
+@pytest.mark.parametrize("language", PACKAGES)
+def test_without_the_package_for_a_language_the_extra_is_named(language, monkeypatch):
+    for module in (PACKAGES[language], f"{PACKAGES[language]}.tokenizer"):
+        monkeypatch.setitem(sys.modules, module, None)
+    segmenter.cache_clear()
+    with pytest.raises(UsageError, match=rf"pip install 'cleft\[{language}\]'") as caught:
+        tokenize("雨", language=language)
+    assert "parse_tokens" in str(caught.value)
 
 
 def test_an_unknown_choice_of_hyphens_is_refused():

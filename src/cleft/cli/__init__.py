@@ -38,13 +38,14 @@ COMMANDS = {
     "train": "train a model on treebanks, by a recipe",
     "export": "turn a trained model into one that runs without PyTorch",
     "serve": "serve the HTTP API and the web page",
+    "models": "list the models that are found by name",
     "info": "show what a model is",
     "check": "verify a model's files and run its self-test",
     "completion": "print a script for completion in a shell",
 }
 """Every command, and what it does."""
 
-BESIDE = {"sentences": "convert", "check": "info", "export": "train"}
+BESIDE = {"sentences": "convert", "models": "info", "check": "info", "export": "train"}
 """Commands that are in the module of another one, as `add_NAME` and `run_NAME`."""
 
 ENDING = ("SIGTERM", "SIGHUP")
@@ -89,7 +90,7 @@ UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def _filled(lines: Sequence[str], width: int) -> Iterator[str]:
-    r"""The lines of a text, its paragraphs filled anew where a line is too wide.
+    r"""The lines of a text; a paragraph with a line that is too wide is wrapped again.
 
     >>> print(*_filled(["  0   done", "  70  a fault of", "      our own"], 12), sep="\n")
       0   done
@@ -105,7 +106,7 @@ def _filled(lines: Sequence[str], width: int) -> Iterator[str]:
         term = TERM.match(first)
         hang = len(term[1]) if term else len(first) - len(first.lstrip())
         end = start + 1
-        while first and not examples and end < len(lines) and _goes_on(lines[end], hang):
+        while first and not examples and end < len(lines) and _is_continuation(lines[end], hang):
             end += 1
         block = lines[start:end]
         if max(map(len, block)) <= width:
@@ -119,7 +120,7 @@ def _filled(lines: Sequence[str], width: int) -> Iterator[str]:
         start = end
 
 
-def _goes_on(line: str, hang: int) -> bool:
+def _is_continuation(line: str, hang: int) -> bool:
     """Whether a line belongs to a paragraph whose lines begin at a column."""
     return bool(line) and len(line) - len(line.lstrip()) == hang and TERM.match(line) is None
 
@@ -237,27 +238,27 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit:
         sys.stdout.flush()  # fails if the help could not be written
         raise
-    with _telling_warnings():
+    with _warnings_as_messages():
         code: int = args.run(args)
     return code
 
 
 @contextmanager
-def _telling_warnings() -> Iterator[None]:
+def _warnings_as_messages() -> Iterator[None]:
     """Say each warning of ours once, as one line and without the place in our code."""
-    told: set[str] = set()
+    shown: set[str] = set()
     elsewhere = warnings.showwarning
 
-    def tell(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if not issubclass(category, LanguageWarning):
             elsewhere(message, category, *rest, **more)
-        elif str(message) not in told:
-            told.add(str(message))
+        elif str(message) not in shown:
+            shown.add(str(message))
             _print_error(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", LanguageWarning)
-        warnings.showwarning = tell
+        warnings.showwarning = show
         yield
 
 

@@ -1,9 +1,8 @@
 """`cleft completion`: a script by which a shell completes cleft's command line.
 
 The scripts lie in the package, so that completion needs no package of its
-own. shtab makes them from the argument parser: after a change of options,
-`python -m cleft.cli.completion` writes them anew, and a test says when that
-is due.
+own. shtab makes them from the argument parser. After a change of options,
+`python -m cleft.cli.completion` writes them again; a test fails until then.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def _file(shell: str) -> Path:
 
 
 def make(shell: str) -> str:
-    """The script of a shell, made anew; needs shtab."""
+    """The script of a shell as shtab makes it from the current options."""
     import shtab
 
     from cleft.cli import build_parser

@@ -16,7 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show both trees of each sentence, and what else a parse tells."""
+    """Show both trees of each sentence, and their probabilities."""
     import cleft
     from cleft.draw import terminal
 
@@ -27,12 +27,12 @@ def run(args: argparse.Namespace) -> int:
         print(f"── {sentence.text}\n")
         print(terminal(sentence.syntax))
         print(f"\n{terminal(sentence.discourse)}\n")
-        _tell(sentence)
+        _print_probabilities(sentence)
     print('Your own text:  cleft parse "…"  or  cleft parse FILE;  cleft parse --help')
     return 0
 
 
-def _tell(sentence: Any) -> None:
+def _print_probabilities(sentence: Any) -> None:
     """How sure each split of the discourse tree and its relation is, and the runner-up."""
     for node in sentence.discourse.preorder():
         if node.children:

@@ -1,4 +1,4 @@
-"""`cleft draw`: trees of a file in the terminal, as SVG or as a page."""
+"""`cleft draw`: trees of a file in the terminal, as a picture, a page or LaTeX."""
 
 from __future__ import annotations
 
@@ -25,10 +25,22 @@ formats are told by file ending, or by --from:
 examples:
   cleft draw trees.mrg
   cleft draw trees.mrg --number 3 -o tree.svg --theme light
+  cleft draw trees.mrg --number 3 -o tree.png --width 600
+  cleft draw trees.mrg --format qtree -o trees.tex
   cleft draw notes.rs3 -o notes.html
   cleft draw --diff gold.mrg predicted.mrg -o differences.html
 """
 THEMES = ("auto", "light", "dark")
+VIEWS = ("auto", "tree", "rows", "outline")
+WRITTEN = {
+    "svg": (".svg",),
+    "html": (".html", ".htm"),
+    "png": (".png",),
+    "pdf": (".pdf",),
+    "forest": (".tex",),
+    "qtree": (".tex",),
+}
+"""The formats of drawings and their endings; the first that has an ending is told by it."""
 
 
 class Shown(NamedTuple):
@@ -41,17 +53,25 @@ class Shown(NamedTuple):
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Draw the trees of a file: in the terminal, or as SVG or HTML with -o."
+    parser.description = "Draw the trees of a file: in the terminal, or with -o into a file."
     parser.epilog = EPILOG
     parser.add_argument("files", metavar="FILE", nargs="+", help="trees; - for standard input")
     parser.add_argument(
         "--diff", action="store_true", help="mark how FILE GOLD and FILE PRED differ"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="write OUT.svg or OUT.html")
-    parser.add_argument("--number", type=int, metavar="N", help="draw only the Nth tree, from 1")
-    parser.add_argument("--theme", choices=THEMES, help="colours of SVG and HTML (default: auto)")
     parser.add_argument(
-        "--width", type=int, metavar="W", help="columns of text, or pixels of SVG, to stay within"
+        "-o", "--output", metavar="OUT", help="write OUT.svg, .html, .png, .pdf or .tex"
+    )
+    parser.add_argument(
+        "--format", choices=list(WRITTEN), help="of OUT (default: by its ending; .tex: forest)"
+    )
+    parser.add_argument("--number", type=int, metavar="N", help="draw only the Nth tree, from 1")
+    parser.add_argument("--theme", choices=THEMES, help="colours of OUT (default: auto)")
+    parser.add_argument(
+        "--view", choices=VIEWS, help="one line, rows or an outline (default: auto, by --width)"
+    )
+    parser.add_argument(
+        "--width", type=int, metavar="W", help="columns of text, or pixels of OUT, to stay within"
     )
     parser.add_argument(
         "--from", dest="source_format", choices=list(FORMATS), help="format of FILE"
@@ -73,9 +93,12 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from cleft.files import writing
 
-    text = _rendered(list(found), args)
+    drawn = _rendered(list(found), args)
     with writing(args.output) as stream:
-        stream.write(text)
+        if isinstance(drawn, bytes):
+            stream.buffer.write(drawn)
+        else:
+            stream.write(drawn)
     return 0
 
 
@@ -95,21 +118,34 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(
             f"--width {args.width}: expected at least 1", hint="leave it out for the usual width"
         )
-    if args.theme is not None and args.output is None:
+    for name in ("theme", "view", "format"):
+        if getattr(args, name) is not None and args.output is None:
+            raise UsageError(
+                f"--{name} is for files, and a terminal draws in its own way",
+                hint="write a file with -o, or leave it out",
+            )
+    if args.output is not None:
+        _form(args)
+
+
+def _form(args: argparse.Namespace) -> str:
+    """The format of the output, which its ending may not contradict."""
+    ending = Path(args.output).suffix.lower()
+    told = [form for form, endings in WRITTEN.items() if ending in endings]
+    if not told:
+        known = ", ".join(dict.fromkeys(endings[0] for endings in WRITTEN.values()))
         raise UsageError(
-            "--theme is for SVG and HTML, and a terminal has its own colours",
-            hint="write a file with -o, or leave it out",
-        )
-    if args.output is not None and _ending(args.output) not in (".svg", ".html", ".htm"):
-        raise UsageError(
-            f"the ending {_ending(args.output)!r} tells no drawing",
+            f"the ending {ending!r} tells no drawing",
             where=args.output,
-            hint="write a file that ends in .svg or .html",
+            hint=f"write a file that ends in one of {known}",
         )
-
-
-def _ending(path: str) -> str:
-    return Path(path).suffix.lower()
+    if args.format is not None and args.format not in told:
+        raise UsageError(
+            f"--format {args.format} does not go with the ending {ending!r}",
+            where=args.output,
+            hint=f"name a file that ends in {WRITTEN[args.format][0]}",
+        )
+    return args.format or told[0]
 
 
 def _pairs(args: argparse.Namespace) -> Iterator[Shown | None]:
@@ -170,23 +206,30 @@ def _print(shown: Iterator[Shown], width: int | None) -> None:
         print(("\n" if at else "") + terminal(one.tree, width))
 
 
-def _rendered(shown: list[Shown], args: argparse.Namespace) -> str:
-    from cleft.draw import Options, Section, html, svg
+def _rendered(shown: list[Shown], args: argparse.Namespace) -> str | bytes:
+    from cleft.draw import Diff, Options, Section, html, latex, pdf, png, svg
 
-    options = Options(theme=args.theme or "auto")
+    form = _form(args)
+    options = Options(theme=args.theme or "auto", view=args.view or "auto")
     if args.width is not None:
         options = replace(options, width=args.width)
-    if _ending(args.output) != ".svg":
+    if form == "html":
         title = " and ".join(Path(path).name for path in args.files)
         sections = []
         for _, group in groupby(shown, lambda one: one.record):
             rows = list(group)
             sections.append(Section(trees=[row.tree for row in rows], text=rows[0].text))
         return html(sections, replace(options, title=title))
+    if form in ("forest", "qtree"):
+        trees = [one.tree for one in shown if not isinstance(one.tree, Diff)]
+        if len(trees) < len(shown):
+            raise UsageError("LaTeX holds trees, not comparisons", hint="write .svg or .html")
+        return latex(trees, form)  # type: ignore[arg-type]
     if len(shown) != 1:
         raise UsageError(
-            f"expected one tree for an SVG file, found {len(shown)}",
+            f"expected one tree for {form.upper()}, found {len(shown)}",
             where=args.files[0],
             hint="choose one with --number, or write .html for all",
         )
-    return svg(shown[0].tree, options)
+    tree = shown[0].tree
+    return svg(tree, options) if form == "svg" else (png if form == "png" else pdf)(tree, options)

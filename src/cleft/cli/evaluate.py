@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cleft.errors import UsageError
 from cleft.files import STREAM
@@ -15,9 +15,8 @@ from cleft.formats.cleaning import CLEANINGS
 from cleft.formats.registry import FORMATS
 
 if TYPE_CHECKING:
-    from cleft.metrics.evalb import LabelScores, SyntaxScores, Totals
+    from cleft.metrics.evalb import SyntaxScores
     from cleft.metrics.evaluate import Evaluation, Settings
-    from cleft.metrics.significance import Comparison, Interval
 
 EPILOG = """\
 The task follows from the files: brackets (.mrg .ptb .psd .parse .txt, or an
@@ -38,7 +37,14 @@ discourse
   RST Parseval (--metric rst): each split's two children; or original Parseval
   (--metric original): each inner node. Spans are compared over tokens, so the
   EDUs may differ, unless --gold-edus asks for them to be the same.
-  Segmentation is over the boundaries inside a sentence.
+  Segmentation is over the ends of EDUs inside sentences, edus over all of them.
+  Trees are compared by their characters, so tokens may differ.
+
+documents
+  .rs3 .rs4 .dis files, folders of them, and JSON Lines with sentences hold whole
+  documents. With --model each is parsed as one: from its text alone, with the gold
+  sentences (--sentences gold), or with the gold EDUs too (--edus gold). Where the
+  model knows only classes of relations, those of the gold names are taken.
 
 with a model
   --model parses the words of GOLD and scores the trees as it would a file of
@@ -57,22 +63,24 @@ examples:
   cleft evaluate --model en gold.mrg --beam 20
   cleft evaluate --model en gold.mrg --against en-fast
   cleft evaluate --model en gold.jsonl --edus gold --by-genre
+  cleft evaluate --model en notes.rs3 --metric original
+  cleft evaluate gold/ predicted/ --metric original
 
 exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
 """
 
 MOST_SAMPLES = 100_000
-"""The most resampled sets: more take hours and change nothing."""
+"""The largest number of samples: more take hours and change nothing."""
 
 SAMPLES = 1000
-"""The sets that a comparison resamples unless it is told otherwise."""
+"""How many samples a comparison takes without --bootstrap."""
 
 OPTIONS = {
     "syntax": ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean"),
-    "discourse": ("metric", "edus", "gold_edus", "relations", "genres", "by_genre"),
+    "discourse": ("metric", "edus", "sentences", "gold_edus", "relations", "genres", "by_genre"),
 }
 """The options that only one task has."""
-BESIDE_EVALB = ("against", "bootstrap", "by_label", "by_length", "confusion")
+NOT_IN_EVALB_LAYOUT = ("against", "bootstrap", "by_label", "by_length", "confusion")
 NAMES = {"f1": "F1"}
 
 
@@ -95,20 +103,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     _add_syntax(parser)
     _add_discourse(parser)
     _add_model(parser)
-    sure = parser.add_argument_group("how sure the scores are")
-    sure.add_argument(
+    resampling = parser.add_argument_group("how sure the scores are")
+    resampling.add_argument(
         "--against",
         metavar="PRED2",
         help="test the difference to another prediction: a file, or a model's name or directory",
     )
-    sure.add_argument(
+    resampling.add_argument(
         "--bootstrap",
         metavar="N",
         type=int,
         help="95 %% intervals from N resampled sets; with --against also the number of "
         f"samples for its test (default there: 1000); at most {MOST_SAMPLES}",
     )
-    sure.add_argument("--seed", type=int, help="for all resampling (default: 0)")
+    resampling.add_argument("--seed", type=int, help="for all resampling (default: 0)")
 
 
 def _add_syntax(parser: argparse.ArgumentParser) -> None:
@@ -161,21 +169,27 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--edus", choices=["model", "gold"], help="whose EDUs to build on (default: model)"
     )
+    model.add_argument(
+        "--sentences",
+        choices=["model", "gold"],
+        help="of documents: whose sentences and tokens to build on (default: model, from the "
+        "text alone; with --edus gold the gold ones, where GOLD has them)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Score, and print."""
-    from cleft.cli.evaluate_sides import places_of, read_sides
+    from cleft.cli.evaluate_sides import places_of_genres, read_sides
     from cleft.metrics.evalb import SyntaxScores
     from cleft.metrics.evaluate import common_task, evaluate
 
     _check(args)
     gold, *others = sides = read_sides(args)
-    task = common_task(args.task, sides, _about_pipes(args) or "compare like with like")
-    _refuse_others(args, task, sides)
+    task = common_task(args.task, sides, _pipe_hint(args) or "compare like with like")
+    _refuse_other_tasks(args, task, sides)
     settings = _settings(args, task)
     genres = gold.genres if args.genres or args.by_genre else []
-    places = places_of(args.genres, genres, gold.name)
+    places = places_of_genres(args.genres, genres, gold.name)
     found = [evaluate(task, gold, side, settings, places) for side in others]
     scores = found[0].scores
     if isinstance(scores, SyntaxScores):
@@ -183,15 +197,17 @@ def run(args: argparse.Namespace) -> int:
         if args.evalb or code:
             return code
     chosen = genres if places is None else [genres[place] for place in places]
-    details = _details(args, found, chosen)
+    sections = list(_sections(args, found, others, chosen))
     if args.json:
-        print(json.dumps(_data(args, found, others, details), ensure_ascii=False, indent=2))
+        data = found[0].data() | {section.key: section.data for section in sections}
+        print(json.dumps(data | _about(others[0]), ensure_ascii=False, indent=2))
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _report(args, found, others, details))
+        lines = _report(found[0], others, sections)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
 
-# ---------------------------------------------------------------- what is asked for
+# ---------------------------------------------------------------- options
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -215,14 +231,14 @@ def _check(args: argparse.Namespace) -> None:
             "there is nothing to compare the gold trees with",
             hint="name a file of predicted trees, or a model with --model",
         )
-    for name in BESIDE_EVALB if args.evalb else ():
+    for name in NOT_IN_EVALB_LAYOUT if args.evalb else ():
         if getattr(args, name):
             raise UsageError(
                 f"EVALB's layout has no place for {_option(name)}", hint="leave --evalb out"
             )
 
 
-def _refuse_others(args: argparse.Namespace, task: str, sides: Sequence[Any]) -> None:
+def _refuse_other_tasks(args: argparse.Namespace, task: str, sides: Sequence[Any]) -> None:
     """Fail on options that are for the other task, or for files of another kind."""
     other = "discourse" if task == "syntax" else "syntax"
     for name in OPTIONS[other]:
@@ -234,10 +250,10 @@ def _refuse_others(args: argparse.Namespace, task: str, sides: Sequence[Any]) ->
             )
         raise UsageError(
             f"{_option(name)} is for {other}, but these files hold none of it",
-            hint="" if args.format else _about_pipes(args),
+            hint="" if args.format else _pipe_hint(args),
         )
     formats = [getattr(side, "format", "") for side in sides]
-    if args.relations and "jsonl" not in formats:
+    if args.relations and "jsonl" not in formats and args.model is None:
         raise UsageError("--relations is for JSON Lines, and these files give one name")
 
 
@@ -245,11 +261,11 @@ def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _about_pipes(args: argparse.Namespace) -> str:
+def _pipe_hint(args: argparse.Namespace) -> str:
     """A pipe has no ending: what comes through it is taken for brackets unless it is named."""
-    from cleft.cli.evaluate_sides import ABOUT_PIPES
+    from cleft.cli.evaluate_sides import PIPE_HINT
 
-    return ABOUT_PIPES if STREAM in (args.gold, args.predicted, args.against) else ""
+    return PIPE_HINT if STREAM in (args.gold, args.predicted, args.against) else ""
 
 
 def _settings(args: argparse.Namespace, task: str) -> Settings:
@@ -268,11 +284,11 @@ def _settings(args: argparse.Namespace, task: str) -> Settings:
     )
 
 
-# ---------------------------------------------------------------- what is printed
+# ---------------------------------------------------------------- output
 
 
 def _compare_with_evalb(args: argparse.Namespace, scores: SyntaxScores, clean: str) -> int:
-    """Print EVALB's layout, or stop as EVALB does, if asked for; returns the exit code."""
+    """With --evalb print EVALB's layout, with --stop stop as EVALB does; returns the exit code."""
     from cleft.metrics.report import evalb_lines, stopped_lines
 
     stopped = stopped_lines(scores)
@@ -296,103 +312,96 @@ def _cleaned(clean: str) -> str:
     return f"all trees cleaned by {clean!r}; --clean none scores them as they stand"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Details:
-    """What is shown besides the scores, if it is asked for."""
+class _Section(NamedTuple):
+    """What is shown beside the scores: under a key of the JSON object, or as lines."""
 
-    lengths: dict[str, Totals]
-    labels: LabelScores | None
-    genres: dict[str, Evaluation]
-    intervals: dict[str, Interval]
-    tests: dict[str, Comparison]
+    key: str
+    data: Any
+    lines: Iterable[str]
 
 
-def _details(args: argparse.Namespace, found: Sequence[Evaluation], genres: list[str]) -> _Details:
-    from cleft.metrics.evalb import SyntaxScores, by_length, label_scores
+def _sections(
+    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], genres: list[str]
+) -> Iterator[_Section]:
+    """What the options ask for, in the order in which it is shown."""
+    from cleft.metrics import report
+    from cleft.metrics.evalb import SyntaxScores
+
+    first = found[0]
+    if isinstance(first.scores, SyntaxScores):
+        yield from _syntax_sections(args, first, first.scores)
+    if args.by_genre:
+        parts = {
+            name: first.part([place for place, genre in enumerate(genres) if genre == name])
+            for name in sorted(set(genres))
+        }
+        lines = report.genre_report({name: part.scores for name, part in parts.items()})
+        yield _Section("by_genre", {name: part.data() for name, part in parts.items()}, lines)
+    if args.bootstrap or args.against:
+        yield from _resampled_sections(args, found, sides)
+
+
+def _syntax_sections(
+    args: argparse.Namespace, evaluation: Evaluation, scores: SyntaxScores
+) -> Iterator[_Section]:
+    from cleft.metrics import report
+    from cleft.metrics.evalb import by_length, label_scores
+
+    if args.by_length:
+        lengths = by_length(scores)
+        data = {name: report.totals_data(total) for name, total in lengths.items()}
+        yield _Section("by_length", data, report.length_report(lengths))
+    if not (args.by_label or args.confusion):
+        return
+    labels = label_scores(evaluation.gold, evaluation.predicted, scores)
+    if args.by_label:
+        yield _Section("by_label", report.label_data(labels), report.label_report(labels))
+    if args.confusion:
+        times = [
+            {"gold": one, "predicted": two, "times": times}
+            for (one, two), times in labels.confusions.items()
+        ]
+        yield _Section("confusion", times, report.confusion_report(labels))
+
+
+def _resampled_sections(
+    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any]
+) -> Iterator[_Section]:
+    from cleft.metrics import report
     from cleft.metrics.significance import bootstrap, compare
 
-    first, scores = found[0], found[0].scores
-    lengths: dict[str, Totals] = {}
-    labels = None
-    if isinstance(scores, SyntaxScores) and (args.by_length or args.by_label or args.confusion):
-        lengths = by_length(scores) if args.by_length else {}
-        if args.by_label or args.confusion:
-            labels = label_scores(first.gold, first.predicted, scores)
-    intervals, tests = {}, {}
-    seed, samples = args.seed or 0, args.bootstrap
-    if samples or args.against:
-        for name, rows in first.counts().items():
-            if samples:
-                intervals[name] = bootstrap(rows, samples, seed=seed)
-            for other in found[1:]:
-                tests[name] = compare(rows, other.counts()[name], samples or SAMPLES, seed=seed)
-    kinds = sorted(set(genres)) if args.by_genre else []
-    return _Details(
-        lengths=lengths,
-        labels=labels,
-        genres={
-            kind: first.part([place for place, genre in enumerate(genres) if genre == kind])
-            for kind in kinds
-        },
-        intervals=intervals,
-        tests=tests,
-    )
-
-
-def _data(
-    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], details: _Details
-) -> dict[str, Any]:
-    from cleft.metrics import report
-
-    data = found[0].data()
-    if details.lengths:
-        data["by_length"] = {n: report.totals_data(total) for n, total in details.lengths.items()}
-    if details.labels is not None and args.by_label:
-        data["by_label"] = report.label_data(details.labels)
-    if details.labels is not None and args.confusion:
-        data["confusion"] = [
-            {"gold": one, "predicted": two, "times": times}
-            for (one, two), times in details.labels.confusions.items()
-        ]
-    if details.genres:
-        data["by_genre"] = {name: part.data() for name, part in details.genres.items()}
-    if details.intervals:
-        data["interval"] = {n: report.interval_data(one) for n, one in details.intervals.items()}
-    abouts = [{"model": side.about()} if hasattr(side, "about") else {} for side in sides]
-    if args.against:
-        data["against"] = {
-            **report.scores_data(found[1].scores),
-            "comparison": {n: report.comparison_data(one) for n, one in details.tests.items()},
-            **abouts[1],
+    seed, counts = args.seed or 0, found[0].counts()
+    if args.bootstrap:
+        intervals = {n: bootstrap(rows, args.bootstrap, seed=seed) for n, rows in counts.items()}
+        data = {name: report.interval_data(interval) for name, interval in intervals.items()}
+        named = {NAMES.get(name, name): interval for name, interval in intervals.items()}
+        yield _Section("interval", data, report.interval_report(named))
+    for other in found[1:]:
+        others, samples = other.counts(), args.bootstrap or SAMPLES
+        tests = {n: compare(rows, others[n], samples, seed=seed) for n, rows in counts.items()}
+        values = {
+            NAMES.get(name, name): (found[0].values[name], other.values[name], test)
+            for name, test in tests.items()
         }
-    return data | abouts[0]
+        comparison = {name: report.comparison_data(test) for name, test in tests.items()}
+        data = report.scores_data(other.scores) | {"comparison": comparison} | _about(sides[1])
+        yield _Section("against", data, report.comparison_report(args.against, values))
+
+
+def _about(side: Any) -> dict[str, Any]:
+    """What there is to say of a model that made the trees."""
+    return {"model": side.about()} if hasattr(side, "about") else {}
 
 
 def _report(
-    args: argparse.Namespace, found: Sequence[Evaluation], sides: Sequence[Any], details: _Details
+    evaluation: Evaluation, sides: Sequence[Any], sections: Sequence[_Section]
 ) -> Iterator[str]:
-    from cleft.metrics import report
+    from cleft.metrics.report import scores_report
 
-    parts = [report.scores_report(found[0].scores)]
-    if found[0].task == "syntax" and found[0].settings.clean != "none":
-        parts.append(iter([_cleaned(found[0].settings.clean)]))
-    if details.lengths:
-        parts.append(report.length_report(details.lengths))
-    if details.labels is not None and args.by_label:
-        parts.append(report.label_report(details.labels))
-    if details.labels is not None and args.confusion:
-        parts.append(report.confusion_report(details.labels))
-    if details.genres:
-        parts.append(report.genre_report({n: part.scores for n, part in details.genres.items()}))
-    if details.intervals:
-        named = {NAMES.get(name, name): one for name, one in details.intervals.items()}
-        parts.append(report.interval_report(named))
-    if details.tests:
-        values = {
-            NAMES.get(name, name): (found[0].values[name], found[1].values[name], one)
-            for name, one in details.tests.items()
-        }
-        parts.append(report.comparison_report(args.against, values))
+    parts: list[Iterable[str]] = [scores_report(evaluation.scores)]
+    if evaluation.task == "syntax" and evaluation.settings.clean != "none":
+        parts.append([_cleaned(evaluation.settings.clean)])
+    parts += [section.lines for section in sections]
     parts += [side.report() for side in sides if hasattr(side, "report")]
     for number, lines in enumerate(parts):
         if number:

@@ -1,40 +1,34 @@
-"""What `cleft parse` and `cleft segment` read: texts, files, folders, standard input.
-
-All inputs are one stream of sentences, so that worker processes and windows
-span them; `Sentences.owner` tells which input a result belongs to.
-"""
+"""The inputs of `cleft parse` and `cleft segment`: texts, files, folders, standard input."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleft import files
-from cleft.errors import CleftError, InputError, UsageError
+from cleft.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from cleft.sentence import SentenceInput
-    from cleft.text import Hyphens
-
-__all__ = ["KINDS", "Input", "Sentences", "add_inputs", "find_inputs"]
+    pass
 
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
+AUTO = "auto"
 RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
 ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
 TEXTS = (".txt", ".text")
-WITH_EDUS = ("text", "tokens", "jsonl")
 
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
-AT_MOST = 10_000
-"""Characters after which a beginning that is still undecided is taken for text."""
-FOUND = {
+UNSPACED = re.compile(r"[^./\\]*[\u3040-\u30ff\u3400-\u9fff][^./\\]*")
+"""What is a text though no space is in it: Chinese and Japanese, without a file's ending."""
+UNDECIDED = 10_000
+"""Characters after which a file is read as text if its beginning still fits several formats."""
+NOT_TEXT = {
     "brackets": (
         "trees in brackets",
         "--input brackets parses their words again; --keep-tags keeps their tags",
@@ -44,7 +38,7 @@ FOUND = {
     "rs3": ("XML", "'cleft draw' and 'cleft convert' read the trees of .rs3 and .rs4 files"),
     "dis": ("discourse trees", "'cleft draw' and 'cleft convert' read the trees of .dis files"),
 }
-"""What may be taken for text by mistake, and what to do with it."""
+"""Formats that may be given where text is expected: what they are, and what to do with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,31 +46,37 @@ class Input:
     """One input: a file (or `-`) in `path`, or a text of the command line.
 
     `name` is how messages call it, `target` how its output is called in a
-    folder, without an ending. `asked` is the kind that it is said to be,
-    `told` the one that its name tells.
+    folder, without an ending. `option` is the kind that --input names, `ending`
+    the one that the ending of the file's name stands for. `begun` are the lines of
+    standard input where some were read already.
     """
 
     name: str
     target: Path
-    asked: str | None
-    told: str = "text"
+    option: str | None
+    ending: str = "text"
     path: str | None = None
     text: str = ""
+    begun: Iterable[str] | None = None
 
     @property
     def kind(self) -> str:
         """What it holds, one of KINDS."""
-        return self.asked or self.told
+        return self.option or self.ending
 
     @property
     def guessed(self) -> bool:
         """Whether it is taken for text because nothing says otherwise."""
-        return self.asked is None and self.told == "text"
+        return self.option is None and self.ending == "text"
 
     @property
     def source(self) -> files.Readable:
         """The path or the text, as the readers of formats take it."""
         return files.Text(self.name, self.text) if self.path is None else self.path
+
+    def lines(self) -> Iterable[str]:
+        """The lines of a text."""
+        return files.lines(self.source) if self.begun is None else self.begun
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -85,8 +85,8 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "inputs",
         metavar="INPUT",
         nargs="*",
-        help="a file, a folder of .txt files, a text (if it has white space in it), or - "
-        "for standard input",
+        help="a file, a folder of .txt files, a text (if it has white space in it, or is "
+        "Chinese or Japanese), or - for standard input",
     )
     parser.add_argument(
         "--text", action="append", default=[], metavar="TEXT", help="a text, whatever it looks like"
@@ -105,7 +105,10 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "ptb-text, spmrl, keyaki or none",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="the rules for text, as in fr (default: the model's)"
+        "--language",
+        metavar="CODE",
+        help="the rules for text, as in fr (default: the model's); auto tells the language "
+        "from the beginning of the text, and takes the model of it",
     )
     parser.add_argument(
         "--hyphens",
@@ -115,8 +118,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="MODEL",
-        default="en",
-        help="a built-in model or a model's directory (default: en)",
+        help="a model's name, as 'cleft models' lists them, or its directory (default: en)",
     )
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)"
@@ -172,16 +174,21 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
         cleaning(args.clean)  # raises an error for an unknown name
 
 
+def text_lines(each: Input) -> Iterable[str]:
+    """The lines of raw text; fails where text was guessed and it begins as a file of trees does."""
+    return _prose(each) if each.guessed else each.lines()
+
+
 def _prose(each: Input) -> Iterator[str]:
     """The lines of raw text; fails where it begins as a file of trees does."""
-    lines, held = iter(files.lines(each.source)), ""
+    lines, held = iter(each.lines()), ""
     for line in lines:
         held += line
         found = _beginning(held)
-        if found is None and held.strip() and len(held) < AT_MOST:
+        if found is None and held.strip() and len(held) < UNDECIDED:
             continue
         if found:
-            what, hint = FOUND[found]
+            what, hint = NOT_TEXT[found]
             raise UsageError(
                 f"expected text, found {what}",
                 where=each.name,
@@ -209,11 +216,11 @@ def _beginning(text: str) -> str | None:
 def _named(argument: str, kind: str | None) -> list[Input]:
     if argument == files.STREAM:
         name = files.source_name(argument)
-        return [Input(name=name, target=Path("stdin"), asked=kind, path=argument)]
+        return [Input(name=name, target=Path("stdin"), option=kind, path=argument)]
     path = Path(argument)
     if argument and _exists(path):  # an empty path would be the current folder
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
-    if any(char.isspace() for char in argument):
+    if any(char.isspace() for char in argument) or UNSPACED.fullmatch(argument):
         return [_text(argument, kind)]
     raise UsageError("no such file", where=argument or "''", hint="for text use --text")
 
@@ -230,15 +237,15 @@ def _text(text: str, kind: str | None) -> Input:
         raise UsageError(
             f"a text on the command line cannot be {kind}", hint="name a file, or - with a pipe"
         )
-    return Input(name="text", target=Path("text"), asked=kind, text=text)
+    return Input(name="text", target=Path("text"), option=kind, text=text)
 
 
 def _file(path: Path, relative: Path, kind: str | None) -> Input:
     plain = Path(str(relative).removesuffix(".gz"))
-    ending = plain.suffix.lower()
-    told = next((name for name, endings in ENDINGS.items() if ending in endings), "text")
+    suffix = plain.suffix.lower()
+    ending = next((name for name, endings in ENDINGS.items() if suffix in endings), "text")
     target = plain.with_suffix("")
-    return Input(name=str(path), target=target, asked=kind, told=told, path=str(path))
+    return Input(name=str(path), target=target, option=kind, ending=ending, path=str(path))
 
 
 def _folder(path: Path, kind: str | None) -> list[Input]:
@@ -261,126 +268,3 @@ def _folder(path: Path, kind: str | None) -> list[Input]:
             hint="name the files themselves",
         )
     return [_file(each, each.relative_to(path), kind) for each in found]
-
-
-# ---------------------------------------------------------------- reading
-
-
-class Sentences:
-    """The sentences of all inputs, one after the other, read as they are needed.
-
-    What cannot be read ends the iteration and is kept as `error`, so that
-    everything before it is still parsed.
-    """
-
-    def __init__(
-        self,
-        inputs: list[Input],
-        *,
-        language: str = "en",
-        hyphens: Hyphens | None = None,
-        edus: bool = False,
-        clean: str = "ptb",
-        keep_tags: bool = False,
-    ) -> None:
-        self.inputs = inputs
-        self.language = language
-        self.hyphens = hyphens
-        self.edus = edus
-        self.clean = clean
-        self.keep_tags = keep_tags
-        self.error: CleftError | None = None
-        self._starts: list[int] = []
-
-    @property
-    def piped(self) -> bool:
-        """Whether standard input is among what is read."""
-        return any(each.path == files.STREAM for each in self.inputs)
-
-    def owner(self, number: int) -> int:
-        """Which input the sentence of this number came from."""
-        return bisect_right(self._starts, number) - 1
-
-    @property
-    def reached(self) -> int:
-        """The input that is being read."""
-        return len(self._starts) - 1
-
-    def __iter__(self) -> Iterator[SentenceInput]:
-        from cleft.sentence import SentenceInput
-
-        count = 0
-        for each in self.inputs:
-            self._starts.append(count)
-            try:
-                for sentence in self._read(each):
-                    count += 1
-                    yield self._noted(sentence, each)
-            except CleftError as error:
-                self.error = error
-                return
-            if count == self._starts[-1]:  # an empty input has a result too
-                count += 1
-                yield self._noted(SentenceInput(text="", line=1), each)
-
-    def _noted(self, sentence: SentenceInput, each: Input) -> SentenceInput:
-        """The sentence with the name of its file, where there are several."""
-        if len(self.inputs) == 1:
-            return sentence
-        return replace(sentence, fields={"file": each.name, **sentence.fields})
-
-    def _read(self, each: Input) -> Iterator[SentenceInput]:
-        from cleft import text
-
-        if self.edus:
-            return self._read_edus(each)
-        if each.kind == "lines":
-            return text.read_lines(files.lines(each.source), self.language, self.hyphens)
-        if each.kind == "tokens":
-            return text.read_tokens(files.lines(each.source))
-        if each.kind == "brackets":
-            return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
-        if each.kind == "text":
-            lines = _prose(each) if each.guessed else files.lines(each.source)
-            return text.read_plain(lines, self.language, self.hyphens)
-        assert each.path is not None
-        read = text.read_jsonl_tokens if each.kind == "jsonl" else text.read_conllu
-        return read(each.path)
-
-    def _read_edus(self, each: Input) -> Iterator[SentenceInput]:
-        from cleft.span import Constraints
-        from cleft.text import read_jsonl_tokens
-        from cleft.text.annotated import edus_of_fields
-        from cleft.text.readers import edus_of_lines
-
-        if each.kind not in WITH_EDUS:
-            raise UsageError(
-                f"--edus cannot be read from {each.kind}",
-                where=each.name,
-                hint=f"use --input {', '.join(WITH_EDUS[:-1])} or {WITH_EDUS[-1]}",
-            )
-        if each.kind == "jsonl":
-            assert each.path is not None
-            for sentence in read_jsonl_tokens(each.path):
-                edus = edus_of_fields(sentence, each.name)
-                yield replace(sentence, constraints=Constraints(edus=edus))
-            return
-        lines = _prose(each) if each.guessed else files.lines(each.source)
-        tokenised = each.kind == "tokens"
-        yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
-
-
-def _words_of_trees(each: Input, name: str, *, keep_tags: bool) -> Iterator[SentenceInput]:
-    """The words of the trees of an input; a tree without a word keeps its place."""
-    from cleft.formats.cleaning import clean_tree, cleaning
-    from cleft.formats.registry import FORMATS
-    from cleft.sentence import SentenceInput
-
-    clean = cleaning(name)
-    for number, record in enumerate(FORMATS["brackets"].records(each.source), start=1):
-        tree = record.syntax
-        if tree is not None and clean is not None:
-            tree = clean_tree(tree, clean)
-        words = [] if tree is None else tree.words()
-        tags = None if tree is None or not keep_tags else tree.tags()
-        yield SentenceInput.of_words(words, tags=tags, number=number)

@@ -14,7 +14,7 @@ from cleft.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from cleft.cli.inputs import Input
     from cleft.discourse import DiscourseTree
-    from cleft.parser import Sentence
+    from cleft.sentence import Sentence
     from cleft.tree import Tree
 
 ENDINGS = {
@@ -23,26 +23,37 @@ ENDINGS = {
     "jsonl": ".jsonl",
     "dis": ".dis",
     "rs3": ".rs3",
+    "rs4": ".rs4",
     "svg": ".svg",
     "html": ".html",
+    "png": ".png",
+    "pdf": ".pdf",
+    "forest": ".tex",
+    "qtree": ".tex",
 }
 """Every format, and the ending of its files in a folder."""
 
-WHOLE = ("dis", "rs3", "svg", "html")
+PICTURES = ("svg", "png", "pdf")
+LATEX = ("forest", "qtree")
+WHOLE = ("dis", "rs3", "rs4", "html", *PICTURES, *LATEX)
 """Formats of which nothing is written before all of it is there."""
-TOLD = {
+OTHER_ENDINGS = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "terminal": (".txt", ".text"),
     "text": (".txt", ".text"),
     "svg": (".svg",),
     "html": (".html", ".htm"),
+    "png": (".png",),
+    "pdf": (".pdf",),
+    "forest": (".tex",),
+    "qtree": (".tex",),
     "markdown": (".md", ".markdown"),
     "what cleft does not write": (
-        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps"),
+        *(".jpg", ".jpeg", ".gif", ".webp", ".ps", ".eps"),
         *(".conllu", ".conll", ".csv", ".tsv"),
     ),
 }
-"""The endings that tell a reader what a file holds, besides those of the formats of trees."""
+"""Endings that stand for a format other than those of trees."""
 
 Results = Iterator["Sentence"]
 
@@ -60,11 +71,11 @@ class Destination:
 
     @property
     def is_folder(self) -> bool:
-        """Whether there is a file for each input (as SVG: for each sentence)."""
+        """Whether there is a file for each input (of pictures: for each sentence)."""
         if self.output is None or self.output == files.STREAM:
             return False
         path = Path(self.output)
-        many = len(self.inputs) > 1 or self.form == "svg"
+        many = len(self.inputs) > 1 or self.form in PICTURES
         return path.is_dir() or self.output.endswith("/") or (many and not path.suffix)
 
     def check(self) -> None:
@@ -92,7 +103,7 @@ class Destination:
         refuse_overwriting(self.path(each) if self.is_folder else Path(str(self.output)), each)
 
     def path(self, each: Input, part: str = "") -> Path:
-        """The file of an input in the folder; `part` tells its sentences apart."""
+        """The file of an input in the folder; `part` is a suffix for one of its sentences."""
         assert self.output is not None
         name = f"{each.target.name}{part}{ENDINGS[self.form]}"
         return Path(self.output) / each.target.parent / name
@@ -103,7 +114,7 @@ class Destination:
         return ", ".join(dict.fromkeys(each.name for each in inputs))
 
     def done(self, inputs: int) -> str:
-        """Where the output of so many finished inputs is, for who stops before the last."""
+        """Where the output of the finished inputs is, for a run that is interrupted."""
         if self.is_folder:
             return f"{inputs} of {len(self.inputs)} inputs complete in {self.output}"
         return done(self.output or files.STREAM, whole=self.form in WHOLE)
@@ -140,12 +151,12 @@ name a file that ends in .svg
     from cleft.formats.registry import FORMATS
 
     ending = Path(output.removesuffix(".gz")).suffix.lower()
-    told = {name: found.endings for name, found in FORMATS.items()} | TOLD
-    if ending not in told[form] and any(ending in endings for endings in told.values()):
+    endings_of = {name: found.endings for name, found in FORMATS.items()} | OTHER_ENDINGS
+    if ending not in endings_of[form] and any(ending in endings for endings in endings_of.values()):
         raise UsageError(
             f"{form} is written, and the ending {ending!r} is not that of {form}",
             where=output,
-            hint=f"name a file that ends in {told[form][0]}",
+            hint=f"name a file that ends in {endings_of[form][0]}",
         )
 
 
@@ -176,15 +187,19 @@ def _with_folder(path: Path) -> Path:
 def write_results(destination: Destination, number: int, results: Results, *, many: bool) -> None:
     """Write the results of one group; `many` says that there are several trees of a sentence."""
     form = destination.form
-    if form == "svg":
-        _write_svg(destination, number, results)
+    if form in PICTURES:
+        _write_pictures(destination, number, results)
         return
-    if form in ("dis", "rs3"):
+    if form in ("dis", "rs3", "rs4"):
         _write_rst(destination, number, results)
         return
     with files.writing(destination.name(number)) as stream:
         if form == "html":
             _write_html(destination, number, results, stream)
+        elif form in LATEX:
+            from cleft.draw import latex
+
+            stream.write(latex([tree for one in results for tree in trees_of(one)], form))  # type: ignore[arg-type]
         else:
             _write_lines(form, results, stream, many=many)
 
@@ -195,7 +210,7 @@ def trees_of(sentence: Sentence) -> list[Tree | DiscourseTree]:
 
 
 def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> None:
-    """Write the formats that go sentence by sentence."""
+    """Write the formats that need one sentence at a time."""
     for count, sentence in enumerate(results, 1):
         if form == "jsonl":
             text = sentence.to_jsonl() + "\n"
@@ -227,9 +242,7 @@ def _write_rst(destination: Destination, number: int, results: Results) -> None:
 
     These formats cannot be empty: in a folder an input without a tree has no file.
     """
-    from cleft.formats.dis import write_dis
-    from cleft.formats.rs3 import write_rs3
-    from cleft.formats.rst import RstDocument, as_text
+    from cleft.formats.rst import as_text
 
     form = destination.form
     trees: list[DiscourseTree] = []
@@ -247,10 +260,19 @@ def _write_rst(destination: Destination, number: int, results: Results) -> None:
             where=destination.read(number),
             hint=f"the first: {reason}",
         )
-    write = write_dis if form == "dis" else write_rs3
     with files.writing(destination.name(number)) as stream:
-        for lost in write(RstDocument.of(trees), stream):
-            print(f"cleft: not kept: {lost}", file=sys.stderr)
+        write_rst(trees, stream, form)
+
+
+def write_rst(trees: list[DiscourseTree], stream: TextIO, form: str) -> None:
+    """Write trees of text in a format of RST, and say what it cannot hold."""
+    from cleft.formats.registry import FORMATS, DocumentFormat
+    from cleft.formats.rst import RstDocument
+
+    target = FORMATS[form]
+    assert isinstance(target, DocumentFormat)
+    for lost in target.write_document(RstDocument.of(trees), stream):
+        print(f"cleft: not kept: {lost}", file=sys.stderr)
 
 
 def _write_html(destination: Destination, number: int, results: Results, stream: TextIO) -> None:
@@ -268,38 +290,43 @@ def _reason(sentence: Sentence) -> str:
     return f"no tree: {sentence.error}" if sentence.error is not None else ""
 
 
-def _write_svg(destination: Destination, number: int, results: Results) -> None:
+def _write_pictures(destination: Destination, number: int, results: Results) -> None:
     """A picture of all trees of a sentence: a file for each, or just one."""
+    form = destination.form
     if destination.is_folder:
         each = destination.inputs[number]
         for count, sentence in enumerate(results, 1):
             if trees_of(sentence):
                 path = _with_folder(destination.path(each, f"-{count:04d}"))
-                with files.writing(path) as stream:
-                    stream.write(_picture(sentence))
+                _write_picture(str(path), sentence, form)
         return
-    picture = ""
+    shown: Sentence | None = None
     for count, sentence in enumerate(results, 1):
         if count > 1:
             raise UsageError(
-                "expected one sentence for an SVG file, found more",
+                f"expected one sentence for {form.upper()}, found more",
                 hint="name a folder with -o for a file a sentence, or use --format html",
             )
-        picture = _picture(sentence) if trees_of(sentence) else ""
-    if picture:
-        with files.writing(destination.name(number)) as stream:
-            stream.write(picture)
+        shown = sentence
+    if shown is not None and trees_of(shown):
+        _write_picture(destination.name(number), shown, form)
 
 
-def _picture(sentence: Sentence) -> str:
+def _write_picture(path: str, sentence: Sentence, form: str) -> None:
     from cleft.draw import Options, lay_out
     from cleft.draw.layout import stack
-    from cleft.draw.svg_output import render
+    from cleft.draw.svg_output import fixed, image, render
 
-    options = Options()
+    options = Options() if form == "svg" else fixed(Options())
     layouts = [lay_out(tree, options.width) for tree in trees_of(sentence)]
     if len(layouts) > 1:
         name = " ".join(sentence.text.split())
         described = " ".join(layout.description for layout in layouts)
         layouts = [stack(layouts, 16.0, name=name, description=described)]
-    return render(layouts[0], options.theme)
+    picture = render(layouts[0], options.theme)
+    data = None if form == "svg" else image(picture, form)  # type: ignore[arg-type]
+    with files.writing(path) as stream:
+        if data is None:
+            stream.write(picture)
+        else:
+            stream.buffer.write(data)

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from cleft import files
-from cleft.cli.inputs import Sentences, add_inputs, find_inputs
+from cleft.cli.inputs import add_inputs, find_inputs
 from cleft.cli.outputs import done, refuse_ending, refuse_overwriting
-from cleft.cli.parse import Tally, grouped, parsed, with_progress
+from cleft.cli.parse import Tally, grouped, with_progress
+from cleft.cli.reading import open_inputs, parsed
 from cleft.formats.json_values import dump_json
 
 if TYPE_CHECKING:
-    from cleft.parser import Sentence
+    from cleft.sentence import Sentence
 
 EPILOG = """\
 One EDU a line, sentences apart by a blank line; a sentence that could not be
@@ -52,18 +53,12 @@ def run(args: argparse.Namespace) -> int:
     for each in inputs:
         refuse_overwriting(Path(args.output), each)
 
-    from cleft.parser import load
-
-    parser = load(args.model, threads=args.threads)
-    language = args.language or parser.language
-    sentences = Sentences(
-        inputs, language=language, hyphens=args.hyphens, clean=args.clean or "ptb"
-    )
+    parser, sentences = open_inputs(args, inputs)
     tally = Tally()
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()
     results = with_progress(results, visible=not hidden)
-    with closing(results), tally.told(lambda _: done(args.output)):
+    with closing(results), tally.noting_interrupts(lambda _: done(args.output)):
         for _, group in grouped(results, sentences, tally, apart=False):
             with files.writing(args.output) as stream:
                 _write(group, stream, args.format)

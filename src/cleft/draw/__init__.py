@@ -1,7 +1,8 @@
-"""Drawings of trees: for the terminal, as SVG, as a page of HTML, in a notebook.
+"""Drawings of trees: for the terminal, as SVG, HTML, PNG, PDF and LaTeX, in a notebook.
 
-`terminal`, `svg` and `html` take a `Tree`, a `DiscourseTree`, or what `diff`
-makes of a gold and a predicted tree. Nothing here needs a browser or a font.
+`terminal`, `svg`, `html`, `png` and `pdf` take a `Tree`, a `DiscourseTree`, or
+what `diff` makes of a gold and a predicted tree; `latex` takes trees. Nothing
+here needs a browser or a font.
 
 >>> from cleft import Tree, draw
 >>> gold = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
@@ -17,11 +18,12 @@ from cleft import lazy
 from cleft.draw.compare import Diff, Drawable, diff
 from cleft.draw.layout import Layout
 from cleft.draw.terminal_output import terminal
-from cleft.draw.theme import Options, Theme
+from cleft.draw.theme import Options, Theme, View
 
 if TYPE_CHECKING:
     from cleft.draw.html_output import Section, html
-    from cleft.draw.svg_output import lay_out, svg
+    from cleft.draw.latex_output import latex
+    from cleft.draw.svg_output import lay_out, pdf, png, svg
 
 __all__ = [
     "Diff",
@@ -30,12 +32,23 @@ __all__ = [
     "Options",
     "Section",
     "Theme",
+    "View",
     "diff",
     "html",
+    "latex",
     "lay_out",
+    "pdf",
+    "png",
     "svg",
     "terminal",
 ]
 
 # A drawing in the terminal needs none of these.
-__getattr__ = lazy(__name__, {"html_output": ("Section", "html"), "svg_output": ("lay_out", "svg")})
+__getattr__ = lazy(
+    __name__,
+    {
+        "html_output": ("Section", "html"),
+        "latex_output": ("latex",),
+        "svg_output": ("lay_out", "pdf", "png", "svg"),
+    },
+)

@@ -29,7 +29,7 @@ from cleft.draw.layout import (
     line_weight,
 )
 
-BODY, NAME, NUMBER = 13.0, 11.0, 9.5  # font sizes
+BODY, NAME, NUMBER = 13.0, 11.0, 11.0  # font sizes
 LINE = 17.0
 NAME_HEIGHT = 17.0
 NARROWEST, WIDEST = 112.0, 200.0  # of an EDU's column
@@ -75,7 +75,7 @@ class _Arc(NamedTuple):
 
 
 class _Diagram:
-    """A discourse tree being laid out. Nodes go by their place in preorder."""
+    """A discourse tree being laid out. A node is named by its place in preorder."""
 
     def __init__(self, tree: DiscourseTree, marks: Mapping[int, Mark]) -> None:
         self.marks = marks
@@ -157,7 +157,7 @@ class _Diagram:
         return self.offsets[child] + self.anchors[child]
 
     def _arcs_of(self, place: int) -> list[_Arc]:
-        """The satellites of a node: each goes to the nucleus before it, the first ones after."""
+        """The satellites of a node, each with its nucleus: the one before it, else the first."""
         below = self.children[place]
         first = next(at for at, child in enumerate(below) if self.roles[child] == "N")
         arcs = [_Arc(below[at], below[first], first - 1 - at, first) for at in range(first)]
@@ -214,6 +214,7 @@ class _Diagram:
             strokes=tuple(self.strokes),
             name=f"Discourse tree of: {' '.join(texts)}",
             description=describe(self.nodes),
+            first=height,
         )
         return layout.mirrored() if is_right_to_left(texts) else layout
 
@@ -264,29 +265,9 @@ class _Diagram:
         return text.bottom
 
     def _name(self, place: int, name: str, box: tuple[float, float], tone: str, mark: Mark) -> Text:
-        """A relation's name in its box; the box's middle is its top."""
-        evidence = self.nodes[place].evidence
-        lines = [name, *evidence_lines(evidence, self._boundary)]
-        return Text(
-            name,
-            (name,),
-            box[0],
-            box[1],
-            name_width(name),
-            NAME_HEIGHT,
-            NAME,
-            "relation",
-            tone,
-            "\n".join(lines),
-            place,
-            mark,
-            doubt=is_doubtful(evidence),
-            tinted=True,
+        return name_text(self.nodes[place], name, box, self.starts, tone)._replace(
+            node=place, mark=mark
         )
-
-    def _boundary(self, at: int) -> str:
-        number = self.starts.get(at)
-        return f"before EDU {number}" if number else f"after token {at}"
 
     def _weight(self, place: int) -> float:
         evidence = self.nodes[place].evidence
@@ -348,6 +329,21 @@ def _curve(start: float, end: float, floor: float, top: float) -> tuple[Command,
         ("Q", (end, top, end, top + rise)),
         ("L", (end, floor - 6)),
     )
+
+
+def name_text(
+    tree: DiscourseTree, name: str, at: tuple[float, float], starts: Mapping[int, int], tone: str
+) -> Text:
+    """The name of a tree's relation in its box; `starts` numbers EDUs by their first boundary."""
+
+    def boundary(at: int) -> str:
+        number = starts.get(at)
+        return f"before EDU {number}" if number else f"after token {at}"
+
+    hint = "\n".join([name, *evidence_lines(tree.evidence, boundary)])
+    box = (*at, name_width(name), NAME_HEIGHT)
+    doubt = is_doubtful(tree.evidence)
+    return Text(name, (name,), *box, NAME, "relation", tone, hint, doubt=doubt, tinted=True)
 
 
 def name_width(name: str) -> float:

@@ -12,18 +12,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple
 
-from cleft.discourse import SPAN, DiscourseTree
-from cleft.draw.characters import is_right_to_left, shown, visible
+from cleft.discourse import DiscourseTree
+from cleft.document import Document
+from cleft.draw.characters import is_right_to_left, shown
 from cleft.draw.compare import Diff, Drawable
-from cleft.draw.discourse_layout import is_same_unit
 from cleft.draw.layout import Layout, Place, Text
+from cleft.draw.outline import passages
 from cleft.draw.svg_output import lay_out, number, render, safe, stroke_element, text_element
 from cleft.draw.theme import DEFAULT, Options, Theme, page_colours, style
 from cleft.tree import Tree
 
 DEEPEST = 12  # steps to the right in the reading view
+FAINTEST = 3  # the last step of dimming
+SMALL = 360  # a drawing that fits any screen
+NARROW = 280  # pixels of the outlines for narrow screens
 TIES = 3  # names that are shown before one EDU; of more, the innermost
 
 
@@ -32,7 +35,8 @@ class Section:
     """All trees of one sentence or document on a page, under its text.
 
     Without `text` the words of the first tree are the heading: a tree does not
-    tell where there were spaces. `note` stands below, for a sentence without a tree.
+    know where there were spaces. `note` stands below, for a sentence without a tree.
+    A `document` is to be read first, and its tree can be unfolded.
 
     >>> tree = Tree.from_brackets("(S (VP (VB Go)) (. !))")
     >>> Section(trees=[tree]).heading, Section(trees=[tree], text="Go!").heading
@@ -42,10 +46,13 @@ class Section:
     trees: Sequence[Drawable] = ()
     text: str = ""
     note: str = ""
+    document: Document | None = None
 
     @property
     def heading(self) -> str:
-        """The text on one line."""
+        """The text on one line; of a document its name, or how it begins."""
+        if self.document is not None and self.document.sentences:
+            return self.document.id or " ".join(self.document.sentences[0].text.split())
         text = self.text or (_words(self.trees[0]) if self.trees else "")
         return " ".join(text.split())
 
@@ -65,7 +72,7 @@ def html(
     """
     many = [trees] if isinstance(trees, (Tree, DiscourseTree, Diff, Section)) else trees
     sections = [one if isinstance(one, Section) else Section(trees=(one,)) for one in many]
-    script, theme = _resource("page.js"), options.theme
+    script, theme = _resource("fold.js") + "\n" + _resource("page.js"), options.theme
     title = safe(options.title or "Trees")
     body = [_section(one, number, options) for number, one in enumerate(sections, start=1)]
     head = [
@@ -79,14 +86,21 @@ def html(
         f"<style>{page_colours(theme)}\n{style(theme)}\n{_resource('page.css')}</style></head>",
         f'<body class="cleft-page cleft-colours-{theme}"><main><h1>{title}</h1>',
     ]
-    foot = [f"</main><script>{script}</script></body></html>", ""]
+    foot = [f'</main><script type="module">{script}</script></body></html>', ""]
     return "\n".join([*head, *body, *foot])
 
 
-def fragment(tree: Drawable, options: Options = DEFAULT) -> str:
-    """A tree for a notebook: it scrolls, and has a reading view if it is a discourse tree."""
+def fragment(tree: Drawable | Document, options: Options = DEFAULT) -> str:
+    """A tree for a notebook, within a width; a discourse tree has a reading view.
+
+    A document is its text, and the tree to unfold.
+    """
     theme = options.theme
-    drawn = render(lay_out(tree, options.width), theme, title=options.title)
+    if isinstance(tree, Document):
+        drawn = _unfolded(fragment(tree.tree, options)) if tree.tree is not None else ""
+        sheet = f"<style>{page_colours(theme)}\n{_resource('page.css')}</style>"
+        return f'<div class="cleft-figure cleft-colours-{theme}">{sheet}{prose(tree)}{drawn}</div>'
+    drawn = render(lay_out(tree, options.width, options.view), theme, title=options.title)
     reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
     sheet = f"<style>{page_colours(theme)}\n{_resource('page.css')}</style>"
     return (
@@ -113,9 +127,12 @@ def _section(section: Section, at: int, options: Options) -> str:
         which = f", {kinds[: place + 1].count(kind)} of {count}" if count > 1 else ""
         figures.append(_figure(tree, kind + which, at, options))
     note = f"<p>{safe(section.note)}</p>" if section.note else ""
+    drawn = "".join(figures)
+    if section.document is not None and section.document.tree is not None:
+        drawn = f"{prose(section.document)}{_unfolded(drawn)}"
     return (
         f'<section class="cleft-section"><h2><b>{at}</b>'
-        f'<span dir="auto">{safe(section.heading)}</span></h2>{note}{"".join(figures)}</section>'
+        f'<span dir="auto">{safe(section.heading)}</span></h2>{note}{drawn}</section>'
     )
 
 
@@ -126,19 +143,35 @@ def _kind(tree: Drawable) -> str:
 
 
 def _figure(tree: Drawable, caption: str, at: int, options: Options) -> str:
-    theme = options.theme
-    buttons = reading = ""
-    if isinstance(tree, Tree):
-        drawn = _foldable(lay_out(tree), theme)
-        buttons = '<button class="fold">Fold</button><button class="unfold">Unfold</button>'
+    """A tree with its caption; on a narrow screen an outline takes the place of a wide one."""
+    wide = lay_out(tree, options.width, options.view)
+    drawn, buttons, reading = _drawn(tree, wide, options.theme), "", ""
+    if isinstance(tree, DiscourseTree):
+        reading = _reading(tree)
+        narrow = wide.width > SMALL and bool(reading)
     else:
-        drawn = render(lay_out(tree, options.width), theme, styled=False)
-        reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
+        narrow = wide.width > SMALL and options.view == "auto" and wide.view != "outline"
+        if isinstance(tree, Tree) and wide.view != "rows":
+            buttons = '<button class="fold">Fold</button><button class="unfold">Unfold</button>'
+    parts = [("wide" if narrow else "", drawn)]
+    if narrow and not reading:
+        buttons += '<button class="switch" aria-pressed="false">Outline</button>'
+        parts.append(("narrow", _drawn(tree, lay_out(tree, NARROW, "outline"), options.theme)))
+    scrolls = "".join(
+        f'<div class="cleft-scroll {kind}" tabindex="0" role="region" '
+        f'aria-label="{at}: {caption}{", outline" * (kind == "narrow")}">{part}</div>'
+        for kind, part in parts
+    )
     return (
         f'<figure class="cleft-figure"><figcaption><span>{caption}</span>{buttons}</figcaption>'
-        f'<div class="cleft-scroll" tabindex="0" role="region" aria-label="{at}: {caption}">'
-        f"{drawn}</div>{reading}</figure>"
+        f"{scrolls}{reading}</figure>"
     )
+
+
+def _drawn(tree: Drawable, layout: Layout, theme: Theme) -> str:
+    if isinstance(tree, Tree) and layout.view != "rows":
+        return _foldable(layout, theme)
+    return render(layout, theme, styled=False)
 
 
 def _words(tree: Drawable) -> str:
@@ -154,8 +187,8 @@ def _foldable(layout: Layout, theme: Theme) -> str:
     places = {place.node: place for place in layout.places}
     levels = _levels(layout.places)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="cleft cleft-{theme}" role="tree" '
-        f'aria-label="{safe(layout.name)}" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="cleft cleft-{theme} {layout.view}" '
+        f'role="tree" aria-label="{safe(layout.name)}" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}">',
         f'<rect class="ground" width="{width}" height="{height}"/>',
     ]
@@ -174,6 +207,7 @@ def _handle(text: Text, places: dict[int, Place], levels: dict[int, int]) -> str
     if place is None:
         return f' data-node="{text.node}"'
     numbers = {"x": place.x, "y": place.y, "left": place.left, "right": place.right}
+    numbers["words"] = place.words
     data = "".join(f' data-{key}="{number(value)}"' for key, value in numbers.items())
     return (
         f' class="node" role="treeitem" tabindex="{-1 if text.node else 0}" aria-expanded="true" '
@@ -196,57 +230,50 @@ def _levels(places: Iterable[Place]) -> dict[int, int]:
 # ---------------------------------------------------------------- the reading view
 
 
-class Passage(NamedTuple):
-    """An EDU, how many satellites it stands inside, and the relations that begin with it."""
-
-    text: str
-    depth: int
-    ties: tuple[str, ...]
-    continues: bool
-
-
-def passages(tree: DiscourseTree) -> list[Passage]:
-    """The EDUs of a tree in reading order.
-
-    >>> from cleft.discourse import Edu
-    >>> from cleft.span import Span
-    >>> leaves = [DiscourseTree.leaf(Edu("It rained,", Span(0, 3))),
-    ...           DiscourseTree.leaf(Edu("so we left.", Span(3, 7)))]
-    >>> [(p.depth, p.ties, p.text) for p in passages(DiscourseTree.join(leaves, "SN", "cause"))]
-    [(1, ('cause',), 'It rained,'), (0, (), 'so we left.')]
-    """
-    found: list[Passage] = []
-    stack: list[tuple[DiscourseTree, int, tuple[str, ...], bool]] = [(tree, 0, (), False)]
-    while stack:
-        node, depth, ties, continues = stack.pop()
-        if node.edu is not None:
-            found.append(Passage(shown(node.edu.text), depth, ties, continues))
-            continue
-        rows = []
-        children = zip(node.children, node.nuclearity, node.relations, strict=True)
-        for at, (child, role, name) in enumerate(children):
-            same = is_same_unit(name)
-            begins = role == "S" or (at > 0 and name != SPAN and not same)
-            inherited = ties if at == 0 else ()
-            named = (*inherited, visible(name))[-TIES:] if begins else inherited
-            goes_on = (continues and at == 0) or (same and at > 0)
-            rows.append((child, depth + (role == "S"), named, goes_on))
-        stack += reversed(rows)
-    return found
-
-
 def _reading(tree: DiscourseTree) -> str:
     if tree.is_leaf:  # the drawing is all there is to read
         return ""
     items = []
     for passage in passages(tree):
+        again = "⋯ " if any(tie.tone == "modifier" for tie in passage.ties) else ""
+        named = [tie.name for tie in passage.ties if tie.tone != "modifier"][-TIES:]
         kind = ' class="aside"' if passage.depth else ""
         inset = f"{1.6 * min(passage.depth, DEEPEST):.1f}em"
-        ties = "".join(f"<i>{safe(tie)}</i>" for tie in passage.ties)
+        ties = "".join(f"<i>{safe(name)}</i>" for name in named)
         direction = "rtl" if is_right_to_left([passage.text]) else "ltr"
-        again = "⋯ " if passage.continues else ""
         items.append(
             f'<li{kind} dir="{direction}" style="margin-inline-start:{inset}">'
             f"{ties}{again}{safe(passage.text)}</li>"
         )
     return f'<ol class="cleft-reading" aria-label="Reading view">{"".join(items)}</ol>'
+
+
+def _unfolded(drawn: str) -> str:
+    return f'<details class="cleft-tree"><summary>Discourse tree</summary>{drawn}</details>'
+
+
+def prose(document: Document) -> str:
+    """The text of a document in its paragraphs, dimmed the more the less its tree promotes it.
+
+    What ties an EDU to the text before it is shown when it is pointed at.
+    """
+    if document.tree is None:
+        return "".join(f"<p>{safe(shown(part))}</p>" for part in document.text.split("\n\n"))
+    begins = {document.span_of(number).left for number in document.paragraphs}
+    ranks = {level: rank for rank, level in enumerate(sorted(set(document.tree.salience())))}
+    parts: list[str] = []
+    end = 0
+    rows = zip(document.edus, document.tree.salience(), passages(document.tree), strict=True)
+    for edu, level, passage in rows:
+        start, stop = document.characters(edu.span)
+        if not parts or edu.span.left in begins:
+            parts.append('</p><p dir="auto">' if parts else '<p dir="auto">')
+        elif start > end:
+            parts.append(" ")
+        named = (
+            f' title="{safe(", ".join(tie.name for tie in passage.ties))}"' if passage.ties else ""
+        )
+        rank = min(ranks[level], FAINTEST)
+        parts.append(f'<span class="level-{rank}"{named}>{safe(passage.text)}</span>')
+        end = stop
+    return f'<div class="cleft-prose" aria-label="The text">{"".join(parts)}</p></div>'

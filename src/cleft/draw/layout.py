@@ -2,8 +2,8 @@
 
 Both tasks are laid out to a `Layout`; SVG and HTML are written from one, and
 tests look at one to see that nothing overlaps and nothing is cut off. All
-lengths are pixels, from the top left corner. What a model thought of a node is
-told in words, which show on hover, and by the thickness of lines.
+lengths are pixels, from the top left corner. The probabilities of a
+node are in a text that shows on hover, and in the thickness of its lines.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Mark = str
 
 
 SIGNS = {"": "", "wrong": "+ ", "missed": "− ", "changed": "≠ "}
-"""What stands before a marked name, so that colour is not all that tells."""
+"""Signs before the names of marked nodes, for readers who do not see the colours."""
 
 
 class Text(NamedTuple):
     """A text in its box: x and y are the box's top left corner.
 
     `node` is the node that the text belongs to, by its place in preorder.
-    `hint` shows on hover. `doubt` asks for a dashed outline.
+    `hint` shows on hover. `doubt` means a dashed outline.
 
     >>> Text("NP", ("NP",), 0, 0, 30, 20, 12, "label").right
     30
@@ -66,7 +66,7 @@ class Text(NamedTuple):
 class Stroke(NamedTuple):
     """A line: its path, what it stands for, its thickness, and what it ties.
 
-    It hangs from `node`, and leads down to the child `to` if to any.
+    It begins at `node`, and leads down to the child `to` if there is one.
     """
 
     path: tuple[Command, ...]
@@ -87,7 +87,11 @@ class Stroke(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a node's subtree stands, for folding it on a page: its label and its words."""
+    """Where a node's subtree stands, for folding it on a page: its label and its words.
+
+    In an outline `y` and `floor` enclose the lines that folding hides, and
+    `words` is how many stand there.
+    """
 
     node: int
     end: int
@@ -97,6 +101,7 @@ class Place(NamedTuple):
     right: float
     floor: float
     name: str
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +109,8 @@ class Layout:
     """A laid-out drawing.
 
     `name` and `description` are for screen readers; `places` say what can be
-    folded.
+    folded; `view` is `tree`, `rows` or `outline`; `first` is how far down the
+    first words end.
     """
 
     width: float
@@ -114,6 +120,8 @@ class Layout:
     name: str = ""
     description: str = ""
     places: tuple[Place, ...] = ()
+    view: str = "tree"
+    first: float = 0.0
 
     def shifted(self, across: float, down: float) -> Layout:
         """The same drawing with every box and stroke moved."""
@@ -275,7 +283,7 @@ def strips(
     return levels, lefts, widths
 
 
-# ---------------------------------------------------------------- what a model thought
+# ---------------------------------------------------------------- probabilities
 
 THIN, THICK, PLAIN = 0.7, 1.6, 1.25
 UNSURE = 0.6
@@ -304,7 +312,7 @@ def line_weight(probability: float | None) -> float:
 
 
 def evidence_lines(evidence: Evidence | None, boundary: Callable[[int], str]) -> list[str]:
-    """The lines that tell a node's probabilities and the runners-up.
+    """The probabilities of a node and the runners-up, as lines of text.
 
     >>> evidence_lines(Evidence(label=0.9, labels=(("NP", 0.08),)), str)
     ['label 90 %, or NP 8 %']

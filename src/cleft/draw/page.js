@@ -1,6 +1,12 @@
-"use strict";
 // Folding: a folded phrase hides what is between its label and its words and
-// draws a roof over the words. Arrow keys walk the tree; Enter and Space fold.
+// draws a roof over the words; in an outline (fold.js) it hides the lines below
+// its own. Arrow keys walk the tree; Enter and Space fold.
+for (const button of document.querySelectorAll(".switch"))
+  button.addEventListener("click", () => {
+    const narrowed = button.closest("figure").classList.toggle("narrowed");
+    button.setAttribute("aria-pressed", String(narrowed));
+  });
+
 for (const svg of document.querySelectorAll("svg[role=tree]")) {
   const labels = [...svg.querySelectorAll(".node")];
   const parts = [...svg.querySelectorAll("[data-node]")];
@@ -24,7 +30,31 @@ for (const svg of document.querySelectorAll("svg[role=tree]")) {
     return path;
   }
 
+  const outline = svg.classList.contains("outline");
+  const folds = labels.map((label) => {
+    const at = (name) => number(label, "data-" + name);
+    return { node: start(label), x: at("x"), y: at("y"), floor: at("floor"), words: at("words") };
+  });
+
   function draw() {
+    if (outline) refold(svg, folds, new Set([...folded].map(start)));
+    else drawRoofs();
+    for (const label of labels) label.setAttribute("aria-expanded", String(!folded.has(label)));
+    // What can be reached by Tab must be there: else the phrase that hides it is.
+    const reached = labels.find((label) => label.getAttribute("tabindex") === "0");
+    const hider = reached?.classList.contains("gone") && [...folded].find((label) => inside(reached, label) && !label.classList.contains("gone"));
+    if (hider) {
+      reached.setAttribute("tabindex", "-1");
+      hider.setAttribute("tabindex", "0");
+    }
+  }
+
+  const inside = (part, label) => {
+    const after = part.tagName === "path" ? start(part) >= start(label) : start(part) > start(label);
+    return after && start(part) < end(label);
+  };
+
+  function drawRoofs() {
     // Labels stand in preorder, so the outermost folded ones come first.
     let last = -1;
     const outer = labels.filter((label) => {
@@ -32,26 +62,14 @@ for (const svg of document.querySelectorAll("svg[role=tree]")) {
       last = end(label);
       return true;
     });
-    const inside = (part, label) => {
-      const after = part.tagName === "path" ? start(part) >= start(label) : start(part) > start(label);
-      return after && start(part) < end(label);
-    };
     for (const part of parts) part.classList.toggle("gone", outer.some((label) => inside(part, label)));
     for (const path of roofs.values()) path.remove();
     roofs.clear();
     for (const label of labels) {
-      label.setAttribute("aria-expanded", String(!folded.has(label)));
       if (folded.has(label) && !label.classList.contains("gone")) {
         roofs.set(label, roof(label));
         svg.insertBefore(roofs.get(label), label);
       }
-    }
-    // What can be reached by Tab must be there: else the phrase that hides it is.
-    const reached = labels.find((label) => label.getAttribute("tabindex") === "0");
-    const hider = reached && outer.find((label) => inside(reached, label));
-    if (hider) {
-      reached.setAttribute("tabindex", "-1");
-      hider.setAttribute("tabindex", "0");
     }
   }
 
@@ -85,8 +103,8 @@ for (const svg of document.querySelectorAll("svg[role=tree]")) {
   }
 
   const figure = svg.closest("figure");
-  figure.querySelector(".unfold").addEventListener("click", () => (folded.clear(), draw()));
-  figure.querySelector(".fold").addEventListener("click", () => {
+  figure.querySelector(".unfold")?.addEventListener("click", () => (folded.clear(), draw()));
+  figure.querySelector(".fold")?.addEventListener("click", () => {
     folded.clear();
     for (const label of children(labels[0])) folded.add(label);
     draw();

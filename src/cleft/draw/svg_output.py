@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
+from typing import Literal
 
 from cleft.discourse import DiscourseTree
-from cleft.draw.characters import text_width, visible
+from cleft.draw.characters import text_width, visible, wrap
 from cleft.draw.compare import LEGEND, Diff, Drawable
 from cleft.draw.discourse_layout import lay_out_discourse
 from cleft.draw.layout import Layout, Mark, Stroke, Text, stack
+from cleft.draw.outline import outline_discourse, outline_syntax
 from cleft.draw.syntax_layout import lay_out_syntax
-from cleft.draw.theme import DEFAULT, Options, Theme, style
+from cleft.draw.theme import DEFAULT, Options, Theme, View, style
+from cleft.errors import UsageError
 from cleft.tree import Tree
 
 HEADING, NOTE = 14.0, 11.0
 MARGIN = 20.0
+ROWS_FROM = 640.0  # the least width in which rows can be followed
+TALLEST = 2400.0  # of all rows
+HIGHEST = 480.0  # of a tree over its first words
 
 
 def svg(tree: Drawable, options: Options = DEFAULT) -> str:
@@ -30,39 +36,106 @@ def svg(tree: Drawable, options: Options = DEFAULT) -> str:
     >>> picture.startswith("<svg") and ">rain</text>" in picture
     True
     """
-    return render(lay_out(tree, options.width), options.theme, title=options.title)
+    layout = lay_out(tree, options.width, options.view)
+    return render(layout, options.theme, title=options.title)
 
 
-def lay_out(tree: Drawable, width: float | None = None) -> Layout:
+def png(tree: Drawable, options: Options = DEFAULT) -> bytes:
+    r"""Draw a tree as PNG, twice as fine as a screen; needs the extra `cleft[png]`.
+
+    >>> png(Tree.from_brackets("(NP (DT the) (NN rain))"))[:4]
+    b'\x89PNG'
+    """
+    return image(svg(tree, fixed(options)), "png")
+
+
+def pdf(tree: Drawable, options: Options = DEFAULT) -> bytes:
+    """Draw a tree as a PDF page of its own size, its text as text; needs `cleft[png]`.
+
+    >>> pdf(Tree.from_brackets("(NP (DT the) (NN rain))"))[:4]
+    b'%PDF'
+    """
+    return image(svg(tree, fixed(options)), "pdf")
+
+
+def fixed(options: Options) -> Options:
+    """The options with colours for paper, where no reader's system chooses."""
+    return replace(options, theme="light") if options.theme == "auto" else options
+
+
+TYPST = b"""#set page(width: auto, height: auto, margin: 0pt, fill: none)
+#image(bytes(sys.inputs.svg), format: "svg")"""
+"""A page that is as large as the drawing on it."""
+
+
+def image(picture: str, form: Literal["png", "pdf"]) -> bytes:
+    """An SVG drawing, in fixed colours, as PNG or PDF."""
+    try:
+        import typst
+    except ImportError as error:
+        raise UsageError(
+            f"{form} is drawn by the package typst, which is not installed",
+            hint="install cleft[png], or write SVG",
+        ) from error
+    # Without a time of its making, the same drawing is the same file.
+    made = typst.compile(TYPST, format=form, ppi=2 * 96.0, sys_inputs={"svg": picture}, timestamp=0)
+    assert isinstance(made, bytes)
+    return made
+
+
+def lay_out(tree: Drawable, width: float | None = None, view: View = "auto") -> Layout:
     """The places of all that is drawn, for either task or a comparison."""
     if isinstance(tree, Diff):
-        return _comparison(tree, width)
-    return _tree(tree, width, {})
+        return _comparison(tree, width, view)
+    return _tree(tree, width, view, {})
 
 
-def _tree(tree: Tree | DiscourseTree, width: float | None, marks: Mapping[int, Mark]) -> Layout:
+def _tree(
+    tree: Tree | DiscourseTree, width: float | None, view: View, marks: Mapping[int, Mark]
+) -> Layout:
     if isinstance(tree, Tree):
-        return lay_out_syntax(tree, width, marks)
-    return lay_out_discourse(tree, marks)
+        if view != "outline":
+            found = lay_out_syntax(tree, None if view == "tree" else width, marks)
+            if view != "auto" or width is None or _fits(found, width):
+                return found
+        return outline_syntax(tree, width, marks)
+    if view != "outline":
+        diagram = lay_out_discourse(tree, marks)
+        if view in ("tree", "rows") or width is None or diagram.width <= width:
+            return diagram
+    return outline_discourse(tree, width, marks)
 
 
-def _comparison(found: Diff, width: float | None) -> Layout:
+def _fits(layout: Layout, width: float) -> bool:
+    """Whether a tree can be looked at: its root and its first words at once, in few rows."""
+    rows = layout.view == "tree" or (width >= ROWS_FROM and layout.height <= TALLEST)
+    return rows and layout.width <= width + 1 and layout.first <= HIGHEST
+
+
+def _comparison(found: Diff, width: float | None, view: View) -> Layout:
     """Both trees side by side, or one above the other where that is too wide."""
-    sides = (
-        _titled(_tree(found.gold, width, found.gold_marks), "Gold", ""),
-        _titled(_tree(found.predicted, width, found.predicted_marks), "Predicted", found.summary),
-    )
+    sides = _sides(found, width, view)
+    if view == "auto" and any(side.view != "tree" for side in sides):
+        halves = width is not None and width >= ROWS_FROM
+        sides = _sides(found, width / 2 if width is not None and halves else width, "outline")
     name = f"Gold and predicted: {found.summary}. {sides[0].name}"
     words = f"Gold: {sides[0].description} Predicted: {sides[1].description}"
     if width is None or sides[0].width + sides[1].width <= width:
         layout = _beside(*sides)
     else:
         layout = stack(sides, 8.0, name="", description="")
-    legend = _line(LEGEND, MARGIN, 0.0, NOTE, "note")
-    below = Layout(
-        width=legend.right + MARGIN, height=legend.height + 14, texts=(legend,), strokes=()
-    )
-    return stack((layout, below), 0.0, name=name, description=words)
+    lines = wrap(LEGEND, (width or layout.width) - 2 * MARGIN, NOTE)
+    legend = [_line(line, MARGIN, 18.0 * at, NOTE, "note") for at, line in enumerate(lines)]
+    wide = max(one.right for one in legend) + MARGIN
+    below = Layout(width=wide, height=legend[-1].bottom + 14, texts=tuple(legend), strokes=())
+    whole = stack((layout, below), 0.0, name=name, description=words)
+    return replace(whole, view=sides[0].view, first=sides[0].first)
+
+
+def _sides(found: Diff, width: float | None, view: View) -> tuple[Layout, Layout]:
+    gold = _tree(found.gold, width, view, found.gold_marks)
+    predicted = _tree(found.predicted, width, view, found.predicted_marks)
+    return _titled(gold, "Gold", ""), _titled(predicted, "Predicted", found.summary)
 
 
 def _line(text: str, x: float, y: float, size: float, role: str) -> Text:
@@ -98,7 +171,7 @@ def _beside(left: Layout, right: Layout) -> Layout:
 
 ASCENT = 0.355  # from the middle of a line down to its baseline, in font sizes
 ROUND = 6.0
-STARTING = ("heading", "note", "crumb")
+STARTING = ("heading", "note", "crumb", "prose")
 
 
 def number(value: float) -> str:

@@ -30,42 +30,46 @@ from cleft.draw.syntax_rows import Index, Row, split_rows, whole
 from cleft.draw.theme import tone_of
 from cleft.tree import Tree
 
-WORD, TAG, LABEL, CRUMB = 15.0, 10.0, 12.0, 10.5  # font sizes
+WORD, TAG, LABEL, CRUMB = 15.0, 11.0, 12.0, 11.0  # font sizes
 LINE = 20.0  # height of a line of words
 TAG_HEIGHT = 14.0
 CHIP = 20.0  # height of a label
-PITCH = 40.0  # from one level to the next
+PITCH, TIGHT = 40.0, 30.0  # from one level to the next, and in a tree of many levels
+HIGH = 320.0  # of the levels together, before they move closer
 GAP = 15.0  # between the strips of two siblings
-LONGEST = 260.0  # a word that is wider goes on below
+LONGEST = 260.0  # a wider word is wrapped
 MARGIN = 20.0
-TAIL = 12.0  # how far into the margin a line to the next row goes
+TAIL = 12.0  # how far a line to the next row extends into the margin
 BETWEEN_ROWS = 26.0
 
 
 def lay_out_syntax(
     tree: Tree, width: float | None = None, marks: Mapping[int, Mark] | None = None
 ) -> Layout:
-    """Lay out a tree; one wider than `width` goes on in further rows.
+    """Lay out a tree; one wider than `width` takes several rows.
 
     >>> tree = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
     >>> [text.text for text in lay_out_syntax(tree).texts if text.role == "word"]
     ['She', 'slept']
     """
     index = Index(tree)
-    leaves = _Leaves(tree)
+    leaves = Leaves(tree)
     limit = width - 2 * MARGIN if width is not None else None
     if limit is None:
         rows = [whole(index)]
     else:
         rows = split_rows(index, [one + GAP for one in leaves.widths], limit)
     drawn = [_RowLayout(index, row, leaves, marks or {}).layout() for row in rows]
-    words = leaves.words
-    layout = stack(drawn, BETWEEN_ROWS, name=_name(words), description=visible(tree.brackets()))
-    layout = _padded(layout)
+    words, told = leaves.words, visible(tree.brackets())
+    layout = stack(drawn, BETWEEN_ROWS, name=syntax_name(words), description=told)
+    layout = replace(
+        _padded(layout), view="rows" if len(rows) > 1 else "tree", first=drawn[0].height + MARGIN
+    )
     return layout.mirrored() if is_right_to_left(words) else layout
 
 
-def _name(words: list[str]) -> str:
+def syntax_name(words: list[str]) -> str:
+    """What the drawing of a syntax tree is called."""
     return f"Syntax tree of: {' '.join(words)}"
 
 
@@ -74,7 +78,7 @@ def _padded(layout: Layout) -> Layout:
     return replace(layout.shifted(MARGIN, MARGIN), width=wide, height=high)
 
 
-class _Leaves:
+class Leaves:
     """The words and tags of a tree with their widths."""
 
     def __init__(self, tree: Tree) -> None:
@@ -91,11 +95,15 @@ class _Leaves:
             self.lines.append(lines)
             self.widths.append(max(widest, text_width(tag, TAG), 8.0))
 
+    def boundary(self, at: int) -> str:
+        """A boundary between words, told by the word after it."""
+        return f"before “{self.words[at]}”" if 0 <= at < len(self.words) else "at the end"
+
 
 class _RowLayout:
     """One row of a tree being laid out."""
 
-    def __init__(self, index: Index, row: Row, leaves: _Leaves, marks: Mapping[int, Mark]) -> None:
+    def __init__(self, index: Index, row: Row, leaves: Leaves, marks: Mapping[int, Mark]) -> None:
         self.index, self.row, self.leaves, self.marks = index, row, leaves, marks
         self.trees = [index.nodes[node] for node in row.nodes]
         self.captions = [self._caption(place) for place in range(len(row.nodes))]
@@ -106,7 +114,8 @@ class _RowLayout:
         self.anchors = self._anchors()
         self.crumb = "in " + " › ".join(map(visible, row.crumbs)) if row.crumbs else ""
         self.top = 22.0 if self.crumb else 0.0
-        self.tags_at = self.top + self.levels[0] * PITCH
+        self.pitch = max(TIGHT, min(PITCH, HIGH / max(1, self.levels[0])))
+        self.tags_at = self.top + self.levels[0] * self.pitch
         has_tags = any(leaves.tags[row.span.left : row.span.right])
         self.words_at = self.tags_at + (TAG_HEIGHT + 1 if has_tags else 0.0)
 
@@ -181,7 +190,7 @@ class _RowLayout:
         return texts
 
     def _level_top(self, level: int) -> float:
-        return self.top + (self.levels[0] - level) * PITCH
+        return self.top + (self.levels[0] - level) * self.pitch
 
     def _label(self, place: int) -> Text:
         node, tree, own = self.row.nodes[place], self.trees[place], self.own[place]
@@ -203,18 +212,13 @@ class _RowLayout:
         )
 
     def _evidence(self, place: int) -> list[str]:
-        words = self.leaves.words
-
-        def boundary(at: int) -> str:
-            return f"before “{words[at]}”" if 0 <= at < len(words) else "at the end"
-
-        return evidence_lines(self.trees[place].evidence, boundary)
+        return evidence_lines(self.trees[place].evidence, self.leaves.boundary)
 
     def _branches(self, place: int) -> list[Stroke]:
         node, tree = self.row.nodes[place], self.trees[place]
         weight = line_weight(tree.evidence.split if tree.evidence else None)
         foot = self._level_top(self.levels[place]) + CHIP
-        bar = foot + (PITCH - CHIP) / 2
+        bar = foot + (self.pitch - CHIP) / 2
         start = (self.anchors[place], foot)
         strokes = []
         below = self.row.children[place]
@@ -228,7 +232,7 @@ class _RowLayout:
         return strokes + self._tails(place, bar)
 
     def _tails(self, place: int, bar: float) -> list[Stroke]:
-        """Dashed lines to the row's edge, from a node that goes on in another row."""
+        """Dashed lines to the row's edge, from a node that continues in another row."""
         node, below = self.row.nodes[place], self.row.children[place]
         ends = []
         if node in self.row.open_left:

@@ -27,7 +27,7 @@ class Row:
     """The tree over one row: nodes by their place in the whole tree's preorder.
 
     `nodes` stand in preorder; `children` are places in `nodes`; `open_left`
-    and `open_right` hold the nodes that go on in the row before and after;
+    and `open_right` hold the nodes that continue in the row before and after;
     above those in `skipped` some nodes are left out.
     """
 

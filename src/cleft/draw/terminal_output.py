@@ -275,7 +275,7 @@ def grid_lines(tree: Tree, width: int) -> list[list[Chunk]] | None:
 
 
 class _Grid:
-    """A tree being drawn. Nodes go by their place in preorder."""
+    """A tree being drawn. A node is named by its place in preorder."""
 
     def __init__(self, tree: Tree) -> None:
         self.nodes = tree.preorder()

@@ -16,6 +16,10 @@ from cleft.errors import UsageError
 Theme = Literal["auto", "light", "dark"]
 """Fixed colours, or those that the reader's system prefers."""
 
+View = Literal["auto", "tree", "rows", "outline"]
+"""How a tree is set: on one line, in rows, as an outline (a discourse tree: to be read line by
+line), or as the width allows."""
+
 SMALLEST = 240
 
 
@@ -24,8 +28,9 @@ class Options:
     """How a tree is drawn as SVG or HTML.
 
     - `theme`: `light`, `dark`, or `auto` for what the reader's system prefers
-    - `width`: pixels after which a syntax tree goes on in a further row;
-      None keeps every sentence on one line
+    - `width`: pixels that a drawing may take; None keeps every sentence on one line
+    - `view`: `tree`; `rows`, into which a wide syntax tree is split; `outline`, which fits any
+      width; `auto` takes the first of them that fits
     - `title`: what the drawing is called, for screen readers and pages
 
     >>> Options(theme="dark").width
@@ -35,13 +40,14 @@ class Options:
     theme: Theme = "auto"
     width: int | None = 1200
     title: str = ""
+    view: View = "auto"
 
     def __post_init__(self) -> None:
-        if self.theme not in get_args(Theme):
-            raise UsageError(
-                f"no theme is called {self.theme!r}",
-                hint=f"use one of {', '.join(get_args(Theme))}",
-            )
+        for name, known in (("theme", get_args(Theme)), ("view", get_args(View))):
+            if (found := getattr(self, name)) not in known:
+                raise UsageError(
+                    f"no {name} is called {found!r}", hint=f"use one of {', '.join(known)}"
+                )
         if self.width is not None and self.width < SMALLEST:
             raise UsageError(
                 f"expected a width of at least {SMALLEST} pixels, found {self.width}",
@@ -115,7 +121,7 @@ def tone_of(label: str) -> str:
 def _rules(colour: Mapping[str, str], scope: str) -> list[str]:
     rules = [
         f"{scope} .ground{{fill:{colour['ground']}}}",
-        f"{scope} .word,{scope} .edu,{scope} .heading{{fill:{colour['ink']}}}",
+        f"{scope} .word,{scope} .edu,{scope} .prose,{scope} .heading{{fill:{colour['ink']}}}",
         f"{scope} .tag,{scope} .number,{scope} .crumb,{scope} .note,{scope} .aside"
         f"{{fill:{colour['muted']}}}",
         f"{scope} .branch,{scope} .roof,{scope} .tail,{scope} .bar"
@@ -138,7 +144,7 @@ def _rules(colour: Mapping[str, str], scope: str) -> list[str]:
 TYPE = [
     f".cleft text{{font-family:{FONT};text-anchor:middle;white-space:pre;"
     "font-weight:400;font-style:normal;letter-spacing:0;text-transform:none}",
-    ".cleft .heading,.cleft .note,.cleft .crumb{text-anchor:start}",
+    ".cleft .heading,.cleft .note,.cleft .crumb,.cleft .prose{text-anchor:start}",
     ".cleft .label,.cleft .relation,.cleft .heading{font-weight:600}",
     ".cleft .branch,.cleft .roof,.cleft .arc,.cleft .joint,.cleft .nucleus,.cleft .bar"
     "{stroke-linecap:round;stroke-linejoin:round}",

@@ -50,7 +50,7 @@ QUOTED = 24  # characters of the source that a message quotes
 
 
 class Reader:
-    """Builds trees from lines of brackets; a tree may go on over many lines.
+    """Builds trees from lines of brackets; a tree may take many lines.
 
     Cleans as it reads, so that a treebank costs one pass; what it makes is
     what `clean_tree` makes of the tree as it stands. None stands for what
@@ -224,7 +224,7 @@ def read_parses(path: files.Readable, clean: Cleaning | None = None) -> Iterator
 def read_by_line(path: files.Readable) -> list[Tree | None]:
     r"""The trees of a file as EVALB pairs them; None for a missing parse.
 
-    If no tree goes on over several lines, each line is one entry, a blank one
+    If no tree takes several lines, each line is one entry, a blank one
     is a missing parse, and several trees on a line, or words with tags but no
     phrase, become a `FOREST`. Else trees are counted, and blank lines mean
     nothing.

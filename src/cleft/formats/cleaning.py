@@ -1,21 +1,21 @@
 r"""Cleaning of treebank trees: explicit, chosen by the caller, never silent.
 
 Treebanks hold more than a parser predicts: traces, function tags, indices, an
-outer bracket. A `Cleaning` says which of it goes; the named ones are those in
+outer bracket. A `Cleaning` says which of these are removed; the named ones are those in
 common use.
 
 Some treebanks write words in their own way: they join the parts of a compound,
 part what a text writes as one word, or add to a word what is no part of it. A
 parser that learnt such words would not know those of a text. `respell=True` makes
-them what a text writes, by rules that go by the word alone:
+them what a text writes. The rules look at the word alone:
 
-- `de_l'` is two words; both get the tag of the compound
+- `de_l'` is two words; both get the tag of the compound (but `aujourd'_hui` is one)
 - `hest$` and `$in` are the halves of one word: under one phrase they become it,
   with the tag of the first; across phrases each loses its mark
 - `,-,` is a punctuation mark and its lemma
 - `<dash/>` is a hyphen
 - `山（やま）` is a word and how it is read
-- `-LRB-`, `\/` and their like are what they stand for, inside words too
+- `-LRB-`, `\/` and similar escapes become the characters, inside words too
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Cleaning:
     - `root`: the outer bracket TOP, ROOT, S1, VROOT or without a label
     - `repeats`: a phrase whose only child has the same label, as removed traces leave it
     - `unescape`: words -LRB-, -RRB-, `\/`, `\*` … become what they stand for
-    - `respell`: words become what a text writes, as told above
+    - `respell`: words become what a text writes, as described above
 
     >>> tree = Tree.from_brackets("( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB Go))))")
     >>> print(clean_tree(tree, PTB))
@@ -198,6 +198,7 @@ ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{",
 
 LEMMA = re.compile(r"([^\w\s-])-\1")
 READING = re.compile(r"(?<=[㐀-鿿々〆ヶ])（[ぁ-ゖァ-ヺー]+）")
+ONE_WORD = re.compile(r"((?:aujourd|quelqu)['’])_(hui|une?)\b", re.IGNORECASE)
 ADDRESS = re.compile(r"@|://|^www\.")
 
 
@@ -244,7 +245,7 @@ def _phrase(old: Tree, children: list[Tree]) -> Tree:
 
 
 def _joined(children: list[Tree]) -> list[Tree]:
-    """The children with the halves of words put together; marks without another half go."""
+    """The children with the halves of words joined; a mark without its other half is removed."""
     kept: list[Tree] = []
     open_half = False
     for child in children:
@@ -277,5 +278,5 @@ def _parts(leaf: Tree) -> list[Tree]:
     assert leaf.word is not None
     if ADDRESS.search(leaf.word):
         return [leaf]
-    parts = [part for part in leaf.word.split("_") if part]
+    parts = [part for part in ONE_WORD.sub(r"\1\2", leaf.word).split("_") if part]
     return [Tree(leaf.label, (), part) for part in parts] or [leaf]

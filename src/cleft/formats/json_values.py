@@ -109,27 +109,27 @@ def as_span(left: object, right: object) -> Span:
 
 # ---------------------------------------------------------------- trees from flat rows
 
-Noted = TypeVar("Noted")
+NodeData = TypeVar("NodeData")
 Node = TypeVar("Node")
 
 
 @dataclass(slots=True)
-class _Open(Generic[Noted, Node]):
+class _Open(Generic[NodeData, Node]):
     """A node whose children are still being gathered."""
 
     span: Span
-    noted: Noted
+    data: NodeData
     children: list[Node]
 
 
 def nest(
-    nodes: Sequence[tuple[Span, Noted]],
+    nodes: Sequence[tuple[Span, NodeData]],
     leaves: Sequence[tuple[Span, Node]],
-    make: Callable[[Noted, list[Node]], Node],
+    make: Callable[[NodeData, list[Node]], Node],
 ) -> Node:
     """Build a tree from its nodes in preorder and its leaves, each with its span.
 
-    `make` is called with what was noted of a node and its children.
+    `make` is called with the data of a node and its children.
 
     >>> leaves = [(Span(0, 1), "a"), (Span(1, 2), "b")]
     >>> nest([(Span(0, 2), "S")], leaves, lambda label, children: f"({label} {children})")
@@ -137,7 +137,7 @@ def nest(
     """
     whole = Span(0, leaves[-1][0].right)
     trees: list[Node] = []
-    stack: list[_Open[Noted, Node]] = []
+    stack: list[_Open[NodeData, Node]] = []
     upcoming = iter(leaves)
     leaf = next(upcoming, None)
 
@@ -153,9 +153,9 @@ def nest(
             if not stack or stack[-1].span.right > boundary:
                 return
             done = stack.pop()
-            (stack[-1].children if stack else trees).append(make(done.noted, done.children))
+            (stack[-1].children if stack else trees).append(make(done.data, done.children))
 
-    for span, noted in nodes:
+    for span, data in nodes:
         close(span.left)
         start = leaf[0].left if leaf is not None else whole.right
         outer = stack[-1].span if stack else whole
@@ -164,7 +164,7 @@ def nest(
                 f"'nodes': {list(span)} does not fit after the nodes before it",
                 hint="list the nodes parents first, left to right",
             )
-        stack.append(_Open(span, noted, []))
+        stack.append(_Open(span, data, []))
     close(whole.right)
     if len(trees) != 1 or leaf is not None:
         raise FormatError(

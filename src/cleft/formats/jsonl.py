@@ -1,9 +1,10 @@
 """JSON Lines: cleft's own lossless format for both tasks; one sentence a line.
 
-A line of ours has the key `cleft` with the format's version, `tokens`, and
+A line of this format has the key `cleft` with the format's version, `tokens`, and
 `syntax`, `discourse` or both; docs/formats.md has the schema. It is flat, so
-that a deep tree needs no deep JSON. A line without the key `cleft` but with
-`splits`, as sentence-level discourse corpora come, is read too.
+that a deep tree needs no deep JSON. A document is a line whose trees are over all
+its tokens, with its `sentences` beside them. A line without the key `cleft` but
+with `splits`, as discourse corpora come, is read too.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from cleft.formats.json_values import (
     read_evidence,
 )
 from cleft.formats.rst import text_tokens
+from cleft.sentence import TreesByTask
 from cleft.span import Span, Split
-from cleft.tasks import DISCOURSE, Derivation, task_names
+from cleft.tasks import DISCOURSE, Derivation, split_relation, task_names
 from cleft.tree import Tree
 
 __all__ = [
@@ -41,6 +43,8 @@ __all__ = [
     "format_record",
     "parse_record",
     "read_jsonl",
+    "record_data",
+    "record_of",
     "syntax_data",
     "tree_data",
     "write_jsonl",
@@ -48,18 +52,18 @@ __all__ = [
 
 VERSION = 1
 OWN_KEYS = ("cleft", "tokens", "error")
-CORPUS_KEYS = ("tokens", "edus", "splits", "splits_fine", "tree")
+CORPUS_KEYS = ("tokens", "edus", "splits", "splits_fine", "tree", "sents", "forest")
 
 Relations = Literal["coarse", "fine"]
 """Which relation names to take where a corpus gives both."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Record:
+class Record(TreesByTask):
     """One line: a sentence with its trees by task, or with the error that stands in their place.
 
     `fields` holds whatever else the line has (a document's name, the raw text)
-    and is written back as it is. `left_out` tells what of the line was not taken.
+    and is written back as it is. `left_out` names what was not read.
 
     >>> record = Record(syntax=Tree.from_brackets("(NP (DT the) (NN cat))"))
     >>> record.tokens, record.task
@@ -94,16 +98,18 @@ class Record:
         put(self, "left_out", left_out)
 
     @property
-    def syntax(self) -> Tree | None:
-        """The syntactic tree."""
-        tree = self.trees.get("syntax")
-        return tree if isinstance(tree, Tree) else None
-
-    @property
-    def discourse(self) -> DiscourseTree | None:
-        """The discourse tree."""
-        tree = self.trees.get("discourse")
-        return tree if isinstance(tree, DiscourseTree) else None
+    def sentence_ends(self) -> tuple[int, ...]:
+        """Where the sentences of a document end, in its tokens; none for a sentence."""
+        rows = self.fields.get("sentences")
+        if rows is None:
+            return ()
+        counts = [_sentence_size(row) for row in as_list(rows, "sentences")]
+        if sum(counts) != len(self.tokens):
+            raise FormatError(
+                f"{len(self.tokens)} tokens, but the sentences have {sum(counts)}",
+                hint="give every token to one sentence",
+            )
+        return tuple(itertools.accumulate(counts))
 
     @property
     def task(self) -> str | None:
@@ -116,6 +122,10 @@ class Record:
     def tree(self) -> Tree | DiscourseTree | None:
         """The tree; the syntactic one where there are several."""
         return next(iter(self.trees.values()), None)
+
+
+def _sentence_size(row: object) -> int:
+    return len(as_strings(as_object(row, "sentences").get("tokens", []), "tokens"))
 
 
 def _tokens_of(trees: Iterable[Tree | DiscourseTree]) -> tuple[str, ...]:
@@ -150,14 +160,19 @@ def format_record(record: Record) -> str:
     >>> print(format_record(Record(syntax=Tree.from_brackets("(NP (NN rain))"))))
     {"cleft": 1, "tokens": ["rain"], "syntax": {"tags": ["NN"], "nodes": [["NP", 0, 1]]}}
     """
-    data: dict[str, Any] = {"cleft": VERSION, "tokens": list(record.tokens)}
+    return dump_json({"cleft": VERSION, **record_data(record)})
+
+
+def record_data(record: Record) -> dict[str, Any]:
+    """A record as plain data, without the format's version."""
+    data: dict[str, Any] = {"tokens": list(record.tokens)}
     for task, tree in record.trees.items():
         data[task] = tree_data(tree, record.tokens)
     if record.error is not None:
         data["error"] = record.error
     for key, value in record.fields.items():
         data.setdefault(key, value)
-    return dump_json(data)
+    return data
 
 
 def syntax_data(tree: Tree) -> dict[str, Any]:
@@ -252,6 +267,11 @@ def _own_record(data: dict[str, Any]) -> Record:
             f"expected format version {VERSION}, found {reprlib.repr(version)}",
             hint="it was written by another release of cleft; convert it there or update",
         )
+    return record_of(data)
+
+
+def record_of(data: dict[str, Any]) -> Record:
+    """The record that `record_data` made data of."""
     tokens = as_strings(data.get("tokens", []), "tokens")
     error = data.get("error")
     if error is not None and not isinstance(error, str):
@@ -284,18 +304,18 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
         raise FormatError(f"{len(tokens)} tokens but {len(tags)} tags", hint="give one tag a token")
     rows = as_list(data.get("nodes", []), "nodes")
     evidence = read_evidence(data, "evidence", len(rows))
-    noted_tags = read_evidence(data, "tag_evidence", len(tokens))
+    tag_evidence = read_evidence(data, "tag_evidence", len(tokens))
     leaves = [
-        (Span(index, index + 1), Tree(tag, (), word, noted))
-        for index, (tag, word, noted) in enumerate(zip(tags, tokens, noted_tags, strict=True))
+        (Span(index, index + 1), Tree(tag, (), word, found))
+        for index, (tag, word, found) in enumerate(zip(tags, tokens, tag_evidence, strict=True))
     ]
     nodes = []
-    for row, noted in zip(rows, evidence, strict=True):
+    for row, found in zip(rows, evidence, strict=True):
         label, left, right = as_row(row, 3)
         if not isinstance(label, str):
             raise FormatError(f"'nodes': expected a label, found {reprlib.repr(label)}")
-        nodes.append((as_span(left, right), (label, noted)))
-    return nest(nodes, leaves, lambda noted, children: Tree(noted[0], children, None, noted[1]))
+        nodes.append((as_span(left, right), (label, found)))
+    return nest(nodes, leaves, lambda data, children: Tree(data[0], children, None, data[1]))
 
 
 def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseTree:
@@ -303,16 +323,16 @@ def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseT
     evidence = read_evidence(data, "evidence", len(rows))
     leaves = [(edu.span, DiscourseTree.leaf(edu)) for edu in _read_edus(data, tokens)]
     nodes = []
-    for row, noted in zip(rows, evidence, strict=True):
+    for row, found in zip(rows, evidence, strict=True):
         left, right, nuclearity, relations = as_row(row, 4)
         names = as_strings(relations, "nodes")
         if not isinstance(nuclearity, str):
             raise FormatError(f"'nodes': expected a nuclearity, found {reprlib.repr(nuclearity)}")
-        nodes.append((as_span(left, right), (nuclearity, names, noted)))
+        nodes.append((as_span(left, right), (nuclearity, names, found)))
     return nest(
         nodes,
         leaves,
-        lambda noted, children: DiscourseTree(children, noted[0], noted[1], None, noted[2]),
+        lambda data, children: DiscourseTree(children, data[0], data[1], None, data[2]),
     )
 
 
@@ -339,7 +359,9 @@ def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
 
 
 def _corpus_record(data: dict[str, Any], relations: Relations) -> Record:
-    """A line of a sentence-level discourse corpus: tokens, EDUs and splits."""
+    """A line of a discourse corpus, a sentence or a document: tokens, EDUs and splits."""
+    if "sents" in data:
+        data = _corpus_document(data, relations)
     key = "splits_fine" if relations == "fine" and "splits_fine" in data else "splits"
     if key not in data:
         raise FormatError(
@@ -363,6 +385,32 @@ def _corpus_record(data: dict[str, Any], relations: Relations) -> Record:
     both = "splits" in data and "splits_fine" in data
     left_out = f"{other} relations" if both else ""
     return Record(tokens=tokens, discourse=tree, fields=fields, left_out=left_out)
+
+
+def _corpus_document(data: dict[str, Any], relations: Relations) -> dict[str, Any]:
+    """A line of documents as one of sentences: their tokens together, coarse names beside fine."""
+    from cleft.relations import matching_classes
+
+    rows = [as_object(row, "sents") for row in as_list(data["sents"], "sents")]
+    parts = [as_strings(row.get("tokens", []), "tokens") for row in rows]
+    found = {
+        **data,
+        "tokens": [token for part in parts for token in part],
+        "sentences": [
+            {name: row[name] for name in ("id", "tokens", "text") if name in row} for row in rows
+        ],
+        "paragraphs": [k for k, row in enumerate(rows) if not k or row.get("newpar")],
+    }
+    if "splits" not in data and "splits_fine" in data and relations == "coarse":
+        fine = [as_row(row, 4) for row in as_list(data["splits_fine"], "splits_fine")]
+        labels = [split_relation(label if isinstance(label, str) else "") for *_, label in fine]
+        classes = matching_classes(name for name, _ in labels)
+        found["splits"] = [
+            [*row[:3], f"{classes.coarse(name)}_{letters}"]
+            for row, (name, letters) in zip(fine, labels, strict=True)
+        ]
+        del found["splits_fine"]
+    return found
 
 
 def _derivation(length: int, rows: list[Any]) -> Derivation:

@@ -1,7 +1,7 @@
 """The formats of tree files: which one a file is in, and how each is read and written.
 
-A format is told by a file's ending, by its name, or by what a text begins
-with. What a format cannot hold comes back from its writer as a list of
+The format of a file follows from its ending, from a name, or from the beginning of
+its text. What a format cannot hold comes back from its writer as a list of
 messages: nothing is dropped in silence. The readers and writers themselves
 are modules of this package, and loaded when they are used.
 """
@@ -42,7 +42,7 @@ UNDECIDED = re.compile(r"\s*+(?:(?:\(\(\)\)\s*+)*+(?:\(\s*+[^\s()]*+\s*+)*+|[\[{
 class Format:
     """A file format: its name, its files' endings, the tasks whose trees it holds.
 
-    `begins` is a regular expression of what its files begin with, where that tells them.
+    `begins` is a regular expression for the beginning of its files, if they have a typical one.
 
     >>> format_of("trees.mrg").name
     'brackets'
@@ -71,7 +71,7 @@ class Format:
         raise NotImplementedError
 
     def by_line(self, source: files.Readable, relations: Relations = "coarse") -> list[Record]:
-        """The same, all of them, with a place for every line where the format goes by lines."""
+        """All records as a list; in a format of lines, one for each line."""
         return list(self.records(source, relations=relations))
 
     def document(self, source: files.Readable, relations: Relations = "fine") -> RstDocument:
@@ -268,9 +268,9 @@ FORMATS: dict[str, Format] = {
 
 
 def format_of(path: files.Readable, name: str | None = None, default: str | None = None) -> Format:
-    """The format of a file: the one named, else the one its ending tells (`.gz` is passed over).
+    """The format of a file: the one named, else that of its ending (`.gz` is ignored).
 
-    `default` is taken where the ending tells none.
+    `default` is used if the ending is unknown.
 
     >>> format_of("notes.rs4").tasks, format_of("-", "dis").name
     (('discourse',), 'dis')

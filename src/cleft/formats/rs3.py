@@ -130,7 +130,7 @@ class _Reader:
         return tuple(part.tree for part in parts)
 
     def _parent(self, record: Record) -> Record | None:
-        """The parent of a unit, which is told of its child; None at a root."""
+        """The parent of a unit, after adding the unit to its children; None at a root."""
         key = record.get("parent")
         if not key:
             if record.get("relname"):

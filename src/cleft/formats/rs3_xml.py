@@ -6,7 +6,7 @@ and with it every entity: nothing is expanded, nothing else is opened.
 
 Writing has rstWeb's layout. Segments are numbered from 1 in text order, groups
 after them. A node of one nucleus and satellites is a span group, one of several
-nuclei a multinuclear group; satellites hang on what their nucleus is.
+nuclei a multinuclear group; the parent of a satellite is its nucleus.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def _allowed(text: str) -> str:
 
 
 class _Layout:
-    """Which groups a document's nodes become, and what hangs on what."""
+    """The groups that the nodes of a document become, and the parent of each unit."""
 
     def __init__(self, document: RstDocument) -> None:
         self.rows = placed(document.trees)
@@ -276,6 +276,11 @@ class _Layout:
         for row in self.rows:
             if row.children:
                 self._group(row)
+            elif row.span not in self.ties:
+                # rstWeb's converter refuses a segment without a parent.
+                root = str(next(self.free))
+                self.made.append(Group(root, "span", Tie()))
+                self.ties[row.span] = Tie(root, SPAN)
 
     def _number(self) -> None:
         """Segments first, then the nodes above them."""
@@ -294,7 +299,7 @@ class _Layout:
             self._hang(row, self.ids[nucleus], multinuc=self.nuclear[nucleus] > 1)
             return
         if letters != nested_letters(letters):
-            # The satellites outside hang on the nuclei, so these need a span group above.
+            # The satellites outside are children of the nuclei, which need a span group above them.
             self.made.append(Group(key, "span", tie))
             key, tie = str(next(self.free)), Tie(key, SPAN)
         self.made.append(Group(key, "multinuc", tie))
@@ -313,7 +318,7 @@ class _Layout:
             self.ties[row.children[index]] = Tie(key, names[index])
 
     def _wrapped(self, row: Placed, key: str) -> str:
-        """A span group over a multinuclear one: what hangs on it is a satellite for certain."""
+        """A span group over a multinuclear one: all its other children are satellites."""
         if row.node.nuclearity.count("N") > 1:
             raise TreeFormatError(
                 f"EDUs {row.span.left + 1}–{row.span.right}: rs3 cannot tell nuclei and satellites "

@@ -132,8 +132,8 @@ def _attached(
 
 def _levels(head: int, dependents: list[int], rows: Sequence[Row]) -> dict[int, int]:
     """At which level each dependent is joined: as the file says, or the nearer the lower."""
-    given = {index: rows[index - 1].level for index in dependents}
-    levels = {index: level for index, level in given.items() if level is not None}
+    stated = {index: rows[index - 1].level for index in dependents}
+    levels = {index: level for index, level in stated.items() if level is not None}
     if len(levels) == len(dependents):
         return levels
     levels, level, before = {}, 0, ("", "")

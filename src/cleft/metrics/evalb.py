@@ -378,7 +378,7 @@ def label_scores(
 def _pair_up(
     gold: list[Bracket], predicted: list[Bracket], rules: Rules, confusions: Counter[Confusion]
 ) -> list[str]:
-    """The labels that match; what does not goes to the confusions, span by span."""
+    """The labels that match; the others are counted in `confusions`, span by span."""
     spans: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
     for side, brackets in enumerate((gold, predicted)):
         for start, end, label in reversed(brackets):

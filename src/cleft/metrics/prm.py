@@ -6,9 +6,9 @@ rather than dropped in silence.
 
 Two C programs read such files and do not count alike, so a setting also names
 its dialect: `evalb` is the program of Sekine and Collins, `spmrl` the variant
-of the SANCL and SPMRL shared tasks (docs/metrics.md tells the difference). A
-file cannot say which program it is for; those for the variant delete the label
-VROOT, and by that they are told.
+of the SANCL and SPMRL shared tasks (docs/metrics.md has the differences). A
+file cannot say which program it is for. Files for the variant delete the label
+VROOT, so those that do are read as such.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Pairs = tuple[tuple[str, str], ...]
 class Parameters:
     """What EVALB counts and what it passes over.
 
-    - `delete`: a word with one of these tags goes, a phrase with one of these
-      labels loses its bracket
+    - `delete`: a word with one of these tags is removed, a phrase with one of
+      these labels loses its bracket
     - `delete_for_length`: tags of words that a sentence's length leaves out
     - `quotes`: tags of a lone quotation mark, by which lengths that differ
       are brought together where one side deleted the mark
@@ -66,7 +66,7 @@ COLLINS = Parameters(
     delete_for_length=("-NONE-",),
     equal_labels=(("ADVP", "PRT"),),
 )
-"""The usual English setting: traces, root and punctuation go, ADVP equals PRT."""
+"""The usual English setting: traces, root and punctuation are deleted, ADVP equals PRT."""
 
 NEW = replace(
     COLLINS,
@@ -82,7 +82,7 @@ SPMRL = Parameters(
     max_error=10000,
     dialect="spmrl",
 )
-"""The SPMRL shared tasks' setting: only roots go, punctuation counts."""
+"""The SPMRL shared tasks' setting: only roots are deleted, punctuation counts."""
 
 SETTINGS = {"collins": COLLINS, "new": NEW, "spmrl": SPMRL}
 """The settings that have a name."""

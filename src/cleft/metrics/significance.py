@@ -29,7 +29,7 @@ __all__ = ["Comparison", "Interval", "bootstrap", "compare", "count_rows"]
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating[Any]]
 
-ROUNDING = 1e-9
+TOLERANCE = 1e-9
 CHUNK = 4_000_000  # numbers drawn at once, so that memory stays bounded
 
 
@@ -101,18 +101,18 @@ def compare(
             f"{len(one)} sentences of one system, {len(two)} of the other",
             hint="compare predictions for the same gold file",
         )
-    tail = int((1 - level) * (samples + 1) + ROUNDING)  # samples outside the interval
+    tail = int((1 - level) * (samples + 1) + TOLERANCE)  # samples outside the interval
     if not tail:
         raise UsageError(
             f"{samples} samples are too few to tell anything at level {level}",
-            hint=f"take at least {math.ceil(1 / (1 - level) - ROUNDING) - 1}",
+            hint=f"take at least {math.ceil(1 / (1 - level) - TOLERANCE) - 1}",
         )
     observed = float(_f1(two.sum(0)) - _f1(one.sum(0)))
     chance = np.abs(
         np.concatenate([_swapped(one, two, s) for s in _swaps(len(one), samples, seed)])
     )
     # Differences that equal the observed one up to rounding count as equal to it.
-    chance[np.abs(chance - abs(observed)) < ROUNDING] = abs(observed)
+    chance[np.abs(chance - abs(observed)) < TOLERANCE] = abs(observed)
     margin = float(np.sort(chance)[-tail])
     return Comparison(
         difference=observed,

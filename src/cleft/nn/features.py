@@ -24,20 +24,6 @@ from cleft.nn.config import NetworkConfig
 from cleft.runtime import wordpiece as runtime
 from cleft.runtime.words import casing, plain_form
 
-__all__ = [
-    "BEGIN",
-    "END",
-    "PAD",
-    "UNKNOWN",
-    "Featuriser",
-    "Inputs",
-    "Vocabulary",
-    "Windows",
-    "WordPieces",
-    "make_windows",
-]
-
-
 PAD, UNKNOWN, BEGIN, END = range(4)
 SPECIAL = ("<pad>", "<unknown>", "<begin>", "<end>")
 
@@ -199,6 +185,7 @@ class Inputs:
     chars: Tensor  # (different words, characters)
     casings: Tensor  # (batch, n + 2)
     windows: Windows | None = None
+    vectors: Tensor | None = None  # (batch, n + 2, size): of sentences, in place of words
 
     def to(self, device: torch.device) -> Inputs:
         """The same on a device."""

@@ -21,17 +21,6 @@ from cleft.tasks import Task
 if TYPE_CHECKING:
     from cleft.nn.network import Encoding
 
-__all__ = [
-    "Boundaries",
-    "BoundaryMarker",
-    "Memory",
-    "SpanLabels",
-    "SpanScores",
-    "SplitHead",
-    "SplitLabels",
-    "at_boundaries",
-]
-
 
 def at_boundaries(x: Tensor, positions: Tensor) -> Tensor:
     """The vectors (batch, steps, size) of x (batch, n + 1, size) at positions (batch, steps)."""

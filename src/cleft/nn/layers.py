@@ -16,22 +16,6 @@ from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
 
-__all__ = [
-    "BiLstm",
-    "Biaffine",
-    "Decoder",
-    "Feedforward",
-    "Lstm",
-    "Mlp",
-    "Recurrent",
-    "SharedDropout",
-    "State",
-    "make_decoder",
-    "real_positions",
-    "token_dropout",
-]
-
-
 CLOSED = 1e4
 """What shuts or opens an LSTM gate for good: its logistic is exactly 0 or 1."""
 

@@ -22,18 +22,6 @@ from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Windows
 from cleft.runtime.wordpiece import MOST_PIECES
 
-__all__ = [
-    "MOST_BYTES",
-    "Pieces",
-    "Remembered",
-    "ScalarMix",
-    "Transformer",
-    "encoder_sums",
-    "load_pieces",
-    "load_transformer",
-]
-
-
 MOST_BYTES = 2 * 10**9
 """What is kept at most: some 300,000 pieces of a MiniLM's last four layers."""
 
@@ -221,13 +209,17 @@ def load_transformer(path: str, *, weights: bool = True, depth: int = 0) -> Any:
             config.num_hidden_layers = min(
                 depth or config.num_hidden_layers, config.num_hidden_layers
             )
-            if not weights:
-                return _with_near_positions(models.from_config(config))
-            return _with_near_positions(
+            if config.is_encoder_decoder:
+                config.encoder_layers = config.num_hidden_layers
+            model = (
                 models.from_pretrained(
                     directory, config=config, local_files_only=True, use_safetensors=True
                 )
+                if weights
+                else models.from_config(config)
             )
+            # Of a translator, the half that reads.
+            return _with_near_positions(model.get_encoder() if config.is_encoder_decoder else model)
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(
             f"cannot load the transformer: {error}",

@@ -19,25 +19,6 @@ import numpy as np
 from cleft.runtime.sessions import Array
 from cleft.search.scorer import Floats, Ints
 
-__all__ = [
-    "GREEDY_TOKENS",
-    "TOKENS",
-    "Group",
-    "Memory",
-    "SpanGroup",
-    "always",
-    "by_end",
-    "firsts",
-    "grid_of_keys",
-    "pack",
-    "plan",
-    "portions",
-    "real_boundaries",
-    "spread",
-    "windows",
-]
-
-
 T = TypeVar("T")
 
 TOKENS, GREEDY_TOKENS = 1_000, 2_000
@@ -237,6 +218,13 @@ class Memory:
         places = np.empty(len(rows), np.intp)
         places[order] = slot * most + rank
         return Group(*self._kept, slots, places)
+
+    def window(self, sentence: int, start: int, end: int) -> Group:
+        """One hypothesis of a sentence, which looks at these boundaries only."""
+        keys = self.keys[sentence : sentence + 1, :, start:end]
+        offsets = self.offsets[sentence : sentence + 1, :, start:end]
+        one = np.zeros((1, 1), np.intp)
+        return Group(np.ascontiguousarray(keys), np.ascontiguousarray(offsets), one, one[0])
 
     def _keep(self, sentences: Ints) -> None:
         """Have the keys of these sentences at hand, and of few others."""

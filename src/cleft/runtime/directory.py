@@ -26,20 +26,8 @@ import numpy.typing as npt
 
 from cleft.errors import ModelError
 from cleft.runtime.manifest import CONFIG, Manifest
-from cleft.search.grammar import Counts
+from cleft.search.labels import Counts
 from cleft.search.scorer import Floats
-
-__all__ = [
-    "COUNTS",
-    "SUMS",
-    "ModelDirectory",
-    "Table",
-    "checksum",
-    "map_matrix",
-    "shrink",
-    "write_checksums",
-]
-
 
 STEPS = 127
 

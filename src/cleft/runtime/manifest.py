@@ -7,17 +7,15 @@ is read, so that whatever uses it afterwards need not.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from cleft.errors import ModelError
-from cleft.runtime.wordpiece import WordPiece
+from cleft.runtime.wordpiece import Unigram, WordPiece
 from cleft.search.scorer import Scorer
 from cleft.tasks import Task, get_task, task_names
 from cleft.tree import Branching, Dummy
-
-__all__ = ["FORMAT", "Manifest", "ModelScorer", "PieceRules", "SelfTest"]
 
 FORMAT = 1
 """The version of the model format that this version of cleft writes and reads."""
@@ -27,6 +25,7 @@ MOST = 10_000_000
 
 CONFIG = "config.json"
 
+PieceKind = Literal["wordpiece", "unigram"]
 PointerRange = Literal["sentence", "span"]
 
 T = TypeVar("T")
@@ -58,8 +57,13 @@ def _names(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class PieceRules:
-    """How a transformer's tokenizer cuts words, and the marks around a sentence."""
+    """How a transformer's tokenizer cuts words, and the marks around a sentence.
 
+    `wordpiece` takes the longest pieces from the left, `unigram` the most probable
+    ones, by scores of their own.
+    """
+
+    kind: PieceKind = "wordpiece"
     begin: int
     end: int
     pad: int
@@ -72,8 +76,16 @@ class PieceRules:
     prefix: str
     specials: Mapping[str, int]
 
-    def cutter(self, vocabulary: Sequence[str]) -> WordPiece:
-        """What cuts words by these rules."""
+    def cutter(self, vocabulary: Sequence[str], scores: Iterable[float] = ()) -> WordPiece:
+        """What cuts words by these rules; `scores` are those of a unigram model's pieces."""
+        if self.kind == "unigram":
+            return Unigram(
+                vocabulary,
+                scores,
+                unknown=self.unknown,
+                prefix=self.prefix,
+                specials=self.specials,
+            )
         return WordPiece(
             vocabulary,
             unknown=self.unknown,
@@ -100,6 +112,7 @@ class PieceRules:
         if not all(type(number) is int and 0 <= number < MOST for number in specials.values()):
             raise _fail("specials", "pieces with their numbers", specials)
         return cls(
+            kind=_choice({"kind": "wordpiece", **table}, "kind", get_args(PieceKind)),
             begin=whole["begin"],
             end=whole["end"],
             pad=whole["pad"],
@@ -164,7 +177,8 @@ class Manifest:
     """All that config.json says.
 
     `about` is for people: name, language, licence, training data, scores, the
-    network's configuration. The rest is for the runtime.
+    network's configuration. The rest is for the runtime. The document of
+    `document_test` is made of the sentences of `self_test`.
     """
 
     tasks: tuple[str, ...]
@@ -183,11 +197,31 @@ class Manifest:
     pieces: PieceRules | None = None
     precision: str = "fp32"
     self_test: tuple[SelfTest, ...] = ()
+    document_test: SelfTest | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def task(self, name: str) -> Task[Any]:
         """A task with the binarisation that the model is made for."""
         return get_task(name, self.branching, self.dummy)
+
+    def need(self, task: str) -> None:
+        """Fail unless the model has a head for a task."""
+        if task not in self.tasks:
+            raise ModelError(
+                f"the model has no head for {task}",
+                hint=f"it has one for {' and '.join(self.tasks)}; choose another model, "
+                "or train the head (docs/training.md)",
+            )
+
+    @property
+    def token_tasks(self) -> tuple[str, ...]:
+        """The tasks whose trees are over the tokens of a sentence."""
+        return tuple(name for name in self.tasks if get_task(name).units == "tokens")
+
+    @property
+    def unit_tasks(self) -> tuple[str, ...]:
+        """The tasks whose trees are over the sentences of a document."""
+        return tuple(name for name in self.tasks if name not in self.token_tasks)
 
     def describe(self) -> str:
         """What the model is, in a few lines for people.
@@ -209,6 +243,9 @@ class Manifest:
         """The manifest as plain values, for config.json."""
         table = {**asdict(self), "format": FORMAT}
         table["self_test"] = [test.to_table() for test in self.self_test]
+        del table["document_test"]
+        if self.document_test is not None:
+            table["document_test"] = self.document_test.to_table()
         return {"format": FORMAT, **table.pop("about"), **table}
 
     @classmethod
@@ -223,6 +260,9 @@ class Manifest:
         labels = _get(table, "labels", dict, "labels by task")
         pieces = table.get("pieces")
         tests = _get(table, "self_test", list, "a list of sentences")
+        kinds: dict[str, list[str]] = {"tokens": [], "sentences": []}
+        for task in tasks:
+            kinds[get_task(task).units].append(task)
         known = set(cls.__dataclass_fields__) | {"format"}
         return cls(
             tasks=tasks,
@@ -244,7 +284,10 @@ class Manifest:
             if pieces is None
             else PieceRules.from_table(_get(table, "pieces", dict, "an object")),
             precision=_choice(table, "precision", ("fp32", "int8")),
-            self_test=tuple(SelfTest.from_table(test, tasks) for test in tests),
+            self_test=tuple(SelfTest.from_table(test, kinds["tokens"]) for test in tests),
+            document_test=None
+            if table.get("document_test") is None
+            else SelfTest.from_table(table["document_test"], kinds["sentences"]),
             about={key: value for key, value in table.items() if key not in known},
         )
 

@@ -1,8 +1,9 @@
-"""The pieces of words as BERT's tokenizers cut them, and windows of pieces.
+"""The pieces of words as BERT's and SentencePiece's tokenizers cut them, and windows of pieces.
 
-Words come one by one. A word is cleaned, lower-cased and stripped of accents
-if the model is uncased, split at punctuation and around Chinese characters,
-and each part is covered by the longest pieces from the left. A sentence of more
+Words come one by one. For BERT a word is cleaned, lower-cased and stripped of
+accents if the model is uncased, split at punctuation and around Chinese
+characters, and each part is covered by the longest pieces from the left; a
+unigram model covers it by the most probable pieces. A sentence of more
 pieces than a transformer can read is read in windows that overlap by half; each
 piece is taken from the window in which it stands nearest to the middle.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -20,9 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.search.scorer import Floats
-
-__all__ = ["MOST_PIECES", "Windows", "WordPiece", "make_windows", "mean_of_pieces", "window_starts"]
-
 
 CJK = (
     (0x4E00, 0x9FFF),
@@ -165,6 +163,80 @@ class WordPiece:
             else:
                 return [self.unknown]
         return found
+
+
+UNSEEN = 10.0
+"""How much less probable than its rarest piece a unigram model holds a character without one."""
+
+
+class Unigram(WordPiece):
+    """A vocabulary of pieces with log-probabilities; a word is its most probable pieces.
+
+    >>> vocabulary = ["<unk>", "▁a", "▁ab", "b", "c"]
+    >>> pieces = Unigram(vocabulary, [0.0, -1.0, -3.0, -1.5, -2.0], unknown="<unk>", prefix="▁")
+    >>> pieces("ab"), pieces("acxyb"), pieces("ａb")
+    ([1, 3], [1, 4, 0, 3], [1, 3])
+    """
+
+    def __init__(
+        self,
+        vocabulary: Sequence[str],
+        scores: Iterable[float],
+        *,
+        unknown: str,
+        prefix: str,
+        specials: Mapping[str, int] | None = None,
+    ) -> None:
+        super().__init__(
+            vocabulary,
+            unknown=unknown,
+            lower=False,
+            strip_accents=False,
+            prefix=prefix,
+            specials=specials,
+        )
+        self.scores = list(map(float, scores))
+        self._least = min(self.scores) - UNSEEN
+        self._longest = max(map(len, vocabulary))
+
+    def _ordinary(self, text: str) -> list[int]:
+        if not text:
+            return []
+        text = unicodedata.normalize("NFKC", text).replace(SPACE, self.prefix)
+        text = text if text.startswith(self.prefix) else self.prefix + text
+        found: list[int] = []
+        for part in re.findall(f"{self.prefix}[^{self.prefix}]*", text):
+            found += self._cover(part)
+        return found
+
+    def _cover(self, part: str) -> list[int]:
+        """The most probable pieces (Viterbi); characters without one are one unknown piece."""
+        count = len(part)
+        best, begin, piece = (
+            [-np.inf] * (count + 1),
+            [0] * (count + 1),
+            [self.unknown] * (count + 1),
+        )
+        best[0] = 0.0
+        for start in range(count):
+            known = False
+            for end in range(start + 1, min(start + self._longest, count) + 1):
+                number = self.numbers.get(part[start:end])
+                if number is None:
+                    continue
+                known = known or end == start + 1
+                if best[start] + self.scores[number] > best[end]:
+                    best[end] = best[start] + self.scores[number]
+                    begin[end], piece[end] = start, number
+            if not known and best[start] + self._least > best[start + 1]:
+                best[start + 1] = best[start] + self._least
+                begin[start + 1], piece[start + 1] = start, self.unknown
+        found: list[int] = []
+        while count:
+            if piece[count] != self.unknown or not found or found[-1] != self.unknown:
+                found.append(piece[count])
+            count = begin[count]
+        return found[::-1]
 
 
 Numbers = npt.NDArray[np.int64]

@@ -15,12 +15,9 @@ import numpy as np
 from cleft.errors import ModelError
 from cleft.runtime.directory import ModelDirectory
 from cleft.runtime.manifest import Manifest, PieceRules
-from cleft.runtime.sessions import Array, Sessions, renew_after_fork
+from cleft.runtime.sessions import Array, Sessions, check_width, renew_after_fork
 from cleft.runtime.wordpiece import MOST_PIECES
 from cleft.search.scorer import Floats, Ints
-
-__all__ = ["CASINGS", "WordPieces", "WordVectors", "casing", "plain_form"]
-
 
 _PLAIN = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
@@ -181,8 +178,12 @@ class WordPieces:
 
     def __init__(self, directory: ModelDirectory, rules: PieceRules) -> None:
         vocabulary = directory.lines("pieces.txt")
+        scores: list[float] = []
+        if rules.kind == "unigram":
+            scores = list(map(float, directory.table("piece-scores.npy").values.ravel()))
+            check_width(len(scores), len(vocabulary), "scores of pieces")
         try:
-            self._cut = rules.cutter(vocabulary)
+            self._cut = rules.cutter(vocabulary, scores)
         except KeyError as error:
             raise ModelError(
                 f"the piece {error} is missing", where=str(directory.path / "pieces.txt")

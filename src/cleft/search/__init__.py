@@ -7,13 +7,22 @@ probabilities of all trees of a sentence sum to at most 1, and a finished tree
 is a bound: what has fallen below it can never win.
 """
 
-from cleft.search.assemble import NO_TAG
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, log
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cleft.errors import CleftError, InputError, ModelError, UsageError
+from cleft.search.assemble import NO_TAG, Batch, Leaf, assemble
 from cleft.search.beam import Beam, History, advance
-from cleft.search.decode import Decoder, Statistics
-from cleft.search.options import Masks, SearchOptions
-from cleft.search.pipeline import search
+from cleft.search.decode import Candidate, Decoder, Marks, Statistics
 from cleft.search.results import Parse, Step
+from cleft.search.scorer import Encoded, Ints, Masks, Scorer, SearchOptions
 from cleft.span import Constraints
+from cleft.tasks import Task
 
 __all__ = [
     "NO_TAG",
@@ -27,5 +36,170 @@ __all__ = [
     "Statistics",
     "Step",
     "advance",
+    "find",
     "search",
 ]
+
+
+T = TypeVar("T")
+
+HALF = log(0.5)
+"""A tree more probable than this is the most probable: all together have at most 1."""
+
+
+def search(
+    scorer: Scorer,
+    sentences: Sequence[Sequence[Any]],
+    task: Task[Any],
+    options: SearchOptions | None = None,
+    *,
+    constraints: Sequence[Constraints | None] | None = None,
+    tags: Sequence[Sequence[str] | None] | None = None,
+    leaves: Sequence[Leaf | None] | None = None,
+    encoded: Encoded | None = None,
+    statistics: Statistics | None = None,
+) -> list[list[Parse] | CleftError]:
+    """Parse a batch: for each sentence its best trees, best first, or its error.
+
+    `encoded` is the scorer's encoding of all sentences that have tokens, for a
+    caller that wants several tasks of one encoding. Tags are the caller's, else
+    the model's, else `X`. `leaves` make the leaves of trees whose splits carry the labels.
+    `statistics` are added to.
+    """
+    options = options or SearchOptions()
+    batch, results = _check(
+        sentences,
+        _fill(constraints, sentences, "constraints"),
+        _fill(tags, sentences, "lists of tags"),
+        stops=task.stops,
+    )
+    if leaves is not None:
+        kept = ((row, leaves[index]) for row, index in batch.index.items())
+        batch.leaves = {row: leaf for row, leaf in kept if leaf is not None}
+    if batch.index:
+        full = [sentence for sentence in sentences if sentence]
+        encoded = scorer.encode(full) if encoded is None else encoded
+        _check_encoded(encoded, full)
+        decoder = Decoder(
+            scorer,
+            encoded,
+            task.name,
+            masks=Masks(encoded.lengths, stops=task.stops, constraints=batch.constraints),
+            statistics=statistics if statistics is not None else Statistics(),
+            marks=_marks(scorer, encoded, task, batch) if task.stops else None,
+        )
+        candidates = find(decoder, np.array(list(batch.index), np.intp), options)
+        for row, parses in assemble(decoder, task, batch, candidates, options).items():
+            results[batch.index[row]] = parses
+        for index in batch.index.values():
+            if index not in results:
+                results[index] = _no_tree(index)
+    return [results[index] for index in range(len(sentences))]
+
+
+def _marks(scorer: Scorer, encoded: Encoded, task: Task[Any], batch: Batch) -> Marks | None:
+    chances = scorer.marks(encoded, task.name)
+    if chances is None:
+        return None
+    given = [row for row, limits in batch.constraints.items() if limits.edus is not None]
+    return Marks(chances, np.array(given, np.intp) if given else None)
+
+
+def _fill(
+    given: Sequence[T | None] | None, sentences: Sequence[object], what: str
+) -> Sequence[T | None]:
+    if given is None:
+        return [None] * len(sentences)
+    if len(given) != len(sentences):
+        raise UsageError(
+            f"{len(given)} {what} for {len(sentences)} sentences",
+            hint="give one a sentence, None where there is none",
+        )
+    return given
+
+
+def _check(
+    sentences: Sequence[Sequence[str]],
+    constraints: Sequence[Constraints | None],
+    tags: Sequence[Sequence[str] | None],
+    *,
+    stops: bool,
+) -> tuple[Batch, dict[int, list[Parse] | CleftError]]:
+    """Sort the sentences that can be parsed from those whose result is an error already."""
+    batch, errors = Batch(), dict[int, list[Parse] | CleftError]()
+    row = -1
+    for index, (words, given, parts) in enumerate(zip(sentences, constraints, tags, strict=True)):
+        row += bool(words)
+        where = f"sentence {index + 1}"
+        try:
+            if not words:
+                raise InputError("there are no tokens", where=where, hint="give at least one")
+            if parts is not None:
+                if len(parts) != len(words):
+                    raise UsageError(
+                        f"{len(parts)} tags for {len(words)} tokens",
+                        where=where,
+                        hint="give one each",
+                    )
+                batch.tags[row] = parts
+            if given is not None:
+                given.check(len(words), stops=stops, where=where)
+                batch.constraints[row] = given
+        except CleftError as error:
+            errors[index] = error
+        else:
+            batch.index[row], batch.words[row] = index, words
+    return batch, errors
+
+
+def _check_encoded(encoded: Encoded, sentences: Sequence[Sequence[str]]) -> None:
+    lengths = [len(sentence) for sentence in sentences]
+    if list(encoded.lengths) != lengths:
+        raise UsageError(
+            f"the encoding has sentences of {list(encoded.lengths)} tokens, not {lengths}",
+            hint="encode just the sentences that have tokens, in order",
+        )
+
+
+def _no_tree(index: int) -> ModelError:
+    return ModelError(
+        "the model gave no usable probability to any tree",
+        where=f"sentence {index + 1}",
+        hint="its weights may be damaged or its numbers overflow: verify the model",
+    )
+
+
+def find(decoder: Decoder, rows: Ints, options: SearchOptions) -> list[Candidate]:
+    """The finished hypotheses of these sentences by greedy search, pruned beam, or full beam.
+
+    Those without a usable score are left out. For one tree a sentence at most
+    one is given.
+    """
+    one = options.n_best == 1
+    decoder.statistics.sentences += len(rows)
+    found: list[Candidate] = []
+    if options.prune or options.width == 1:
+        found = [c for c in decoder.greedy(rows) if isfinite(c.score)]
+        rows = np.array([c.sentence for c in found if not (one and c.score > HALF)], np.intp)
+    if options.width == 1 or not len(rows):
+        return found
+    floor = None
+    if options.prune and one:
+        floor = np.full(len(decoder.lengths), -np.inf)
+        for candidate in found:
+            floor[candidate.sentence] = candidate.score
+    decoder.statistics.searched += len(rows)
+    if decoder.stateless:  # then the best tree costs no more than a beam
+        found += decoder.best(rows)
+        if one:
+            return list({each.sentence: each for each in found}.values())
+    found += decoder.beam(
+        rows,
+        options.width,
+        floor=floor,
+        margin=np.inf if options.margin is None else options.margin,
+        best_only=one,
+        early=options.prune and one,
+    )
+    # Of the pruned beam's, only such are there as beat greedy's.
+    return list({each.sentence: each for each in found}.values()) if one else found

@@ -21,9 +21,6 @@ import numpy.typing as npt
 from cleft.search.scorer import Floats, Ints
 from cleft.span import Split
 
-__all__ = ["NONE", "Beam", "Decisions", "History", "Scores", "advance", "first_of_sentence"]
-
-
 Scores = npt.NDArray[np.float64]
 
 NONE = 0

@@ -15,12 +15,8 @@ import numpy as np
 
 from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
 from cleft.search.levels import Ask, Recall, best_trees, level_by_level
-from cleft.search.options import LOWEST, Masks
-from cleft.search.scorer import Encoded, Floats, Ints, Scorer, State
+from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Masks, Scorer, State
 from cleft.span import Span
-
-__all__ = ["Candidate", "Decoder", "Marks", "Statistics"]
-
 
 SURE = 1e-6
 """No mark is surer than this, so that every tree has some probability."""

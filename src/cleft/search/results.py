@@ -20,9 +20,6 @@ from cleft.span import Span, Split
 from cleft.tasks import Derivation
 from cleft.tree import Tree, is_dummy
 
-__all__ = ["Parse", "Record", "Runners", "Step", "TagNotes"]
-
-
 Runners = Sequence[tuple[tuple[int, float], ...]]
 
 

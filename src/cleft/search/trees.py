@@ -19,19 +19,6 @@ from cleft.evidence import EvidenceTable
 from cleft.search.scorer import Ints
 from cleft.tree import Tree, is_dummy, split_chain
 
-__all__ = [
-    "INNER",
-    "MIDDLE",
-    "ONLY",
-    "OUTER",
-    "ROLES",
-    "Plan",
-    "Spans",
-    "build_tree",
-    "spans_of",
-    "upward",
-]
-
 ONLY, INNER, MIDDLE, OUTER = range(4)
 """A phrase alone, and those of a unary chain."""
 

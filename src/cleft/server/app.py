@@ -38,8 +38,6 @@ from cleft.server.service import Counts, Service
 from cleft.server.settings import Settings
 from cleft.server.streaming import LineStream
 
-__all__ = ["EXAMPLES", "STREAMED", "create_app", "description"]
-
 Work = Callable[[bytes, Counts], Coroutine[Any, Any, bytes]]
 
 

@@ -24,8 +24,6 @@ from cleft.sentence import Sentence, SentenceInput
 from cleft.server.responses import Model, RequestError
 from cleft.text import LanguageWatch
 
-__all__ = ["BatchKey", "Batcher", "PendingRequest", "ServedModel", "load_models"]
-
 SENTENCES = 192
 TOKENS = 2_000
 """The most sentences and tokens in one call."""

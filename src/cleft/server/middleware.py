@@ -23,23 +23,6 @@ from cleft.server.requests import JSON
 from cleft.server.responses import Error, Failure, RequestError, encode
 from cleft.server.settings import Settings
 
-__all__ = [
-    "CROWDED",
-    "HEAD_BYTES",
-    "HEALTH",
-    "LOG",
-    "POLICY",
-    "SECURITY",
-    "AccessMiddleware",
-    "HeadMiddleware",
-    "OriginMiddleware",
-    "OuterMiddleware",
-    "error_response",
-    "head_too_large",
-    "log_event",
-    "too_many_connections",
-]
-
 LOG = logging.getLogger("cleft.server")
 
 POLICY = "; ".join(

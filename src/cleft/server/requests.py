@@ -22,31 +22,6 @@ from cleft.search import SearchOptions
 from cleft.server.responses import RequestError
 from cleft.tasks import DISCOURSE, task_names
 
-__all__ = [
-    "ALTERNATIVES",
-    "BEAM",
-    "BODY",
-    "JSON",
-    "NDJSON",
-    "N_BEST",
-    "DrawRequest",
-    "EvaluateRequest",
-    "ParseOptions",
-    "ParseRequest",
-    "SegmentRequest",
-    "check",
-    "check_announced_size",
-    "decode",
-    "line_request",
-    "media_type",
-    "parse_request",
-    "segment_request",
-    "stream_request",
-    "task_choices",
-    "too_large",
-    "whole_body",
-]
-
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
 BODY = "body"

@@ -13,35 +13,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from cleft.errors import CleftError
 from cleft.formats.json_values import dump_json
 
-__all__ = [
-    "CODES",
-    "DiscourseTree",
-    "Drawing",
-    "DrawnLine",
-    "DrawnText",
-    "Error",
-    "EvaluateAnswer",
-    "Failure",
-    "Formats",
-    "Health",
-    "Limits",
-    "LineAnswer",
-    "LineFailure",
-    "Model",
-    "Models",
-    "ParseAnswer",
-    "RequestError",
-    "SegmentAnswer",
-    "SegmentedSentence",
-    "Sentence",
-    "Step",
-    "SyntaxTree",
-    "TaggedToken",
-    "Token",
-    "Unit",
-    "encode",
-]
-
 
 def encode(data: Any) -> bytes:
     """A struct or a plain value as JSON in UTF-8.

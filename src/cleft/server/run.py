@@ -38,8 +38,6 @@ from cleft.server.middleware import (
 from cleft.server.responses import RequestError
 from cleft.server.settings import Settings
 
-__all__ = ["Protocol", "bind", "make_server", "serve"]
-
 BACKLOG = 512
 """The most connections that wait to be accepted."""
 

@@ -44,9 +44,6 @@ from cleft.server.trees import drawing, parsed_sentence, segmented_sentence, tex
 from cleft.tasks import DISCOURSE, SYNTAX
 from cleft.text import Reading
 
-__all__ = ["Counts", "Service", "evaluate", "response_size", "sentences_of"]
-
-
 T = TypeVar("T")
 Counts = dict[str, Any]
 """What the log says of a request: numbers, never texts."""

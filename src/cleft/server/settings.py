@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from cleft.errors import UsageError
 
-__all__ = ["Settings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:

@@ -27,8 +27,6 @@ from cleft.server.responses import Error, LineFailure, RequestError, encode
 from cleft.server.service import Counts, Service, response_size
 from cleft.server.settings import Settings
 
-__all__ = ["LineStream"]
-
 WINDOW = 64
 """The most lines under way at once."""
 

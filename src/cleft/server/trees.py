@@ -32,8 +32,6 @@ from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, SYNTAX
 from cleft.tree import Tree
 
-__all__ = ["drawing", "parsed_sentence", "segmented_sentence", "text_formats"]
-
 DIGITS = 6
 """To which the numbers of a distribution are rounded: there are very many of them."""
 

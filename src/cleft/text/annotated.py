@@ -20,8 +20,6 @@ from cleft.sentence import SentenceInput
 from cleft.span import Token
 from cleft.text.readers import align
 
-__all__ = ["edus_of_fields", "read_conllu", "read_jsonl_tokens"]
-
 # ---------------------------------------------------------------- CoNLL-U
 
 COLUMNS = 10

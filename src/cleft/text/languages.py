@@ -1,8 +1,8 @@
 """The languages whose text can be read, and what differs between them.
 
 English has rules in full. Others that put spaces between words share generic
-rules and bring a short list of abbreviations. Languages without spaces need
-tokens from elsewhere and say so.
+rules and bring a short list of abbreviations. The words of languages without
+spaces are found by packages (`segmenters`) or have to be given.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cleft.errors import UsageError
-
-__all__ = ["LANGUAGES", "Hyphens", "Language", "has_spaces", "language_named"]
 
 Hyphens = Literal["split", "keep"]
 """Whether a hyphen or a slash inside a word is a token of its own."""
@@ -26,7 +24,7 @@ class Language:
     sentence, `abbreviations` those that may; `numbered` ones are abbreviations
     only before a number, `ambiguous` ones are also words, so that at the end of
     a sentence the period stands alone. `starters` are words that begin a
-    sentence far more often than they go on. With `ordinals` a number and a
+    sentence far more often than they continue one. With `ordinals` a number and a
     period make an ordinal, which ends no sentence before lower case nor, with
     `capital_nouns`, before a noun.
 
@@ -200,7 +198,7 @@ FRENCH = Language(
         y qui que quoi où tout tous toute toutes plus puis ainsi enfin alors aussi d'abord
         cependant toutefois aujourd'hui hier demain c'était s'il qu'il l'an j'ai"""
     ),
-    elisions=_words("l d c j m n s t qu jusqu lorsqu puisqu quoiqu quelqu aujourd"),
+    elisions=_words("l d c j m n s t qu jusqu lorsqu puisqu quoiqu"),
     prefixes=_words("ex anti non"),
     prefix_end="o",
     pronouns=True,
@@ -288,10 +286,12 @@ WITHOUT_SPACES = {
     "my": "Burmese", "bo": "Tibetan", "yue": "Cantonese",
 }  # fmt: skip
 """Languages whose words no space parts."""
+SEGMENTED = frozenset(["ja", "zh"])
+"""Those whose words a package finds (`segmenters`)."""
 
 
 def has_spaces(code: str) -> bool:
-    """Whether a language parts its words by spaces, so that its text can be read.
+    """Whether a language parts its words by spaces.
 
     >>> has_spaces("fr-CA"), has_spaces("ja")
     (True, False)
@@ -306,7 +306,7 @@ def language_named(code: str) -> Language:
     True
     """
     base = _base(code)
-    if base in WITHOUT_SPACES:
+    if base in WITHOUT_SPACES and base not in SEGMENTED:
         raise UsageError(
             f"{WITHOUT_SPACES[base]} puts no spaces between words, so its text cannot be"
             " tokenized here",

@@ -22,18 +22,6 @@ from cleft.text.languages import Hyphens, has_spaces, language_named
 from cleft.text.sentences import paragraph_sentences, paragraphs_of_lines
 from cleft.text.tokens import tokenize
 
-__all__ = [
-    "Reading",
-    "align",
-    "edus_of_lines",
-    "read_lines",
-    "read_plain",
-    "read_tokens",
-    "sentences_of_text",
-    "split_words",
-]
-
-
 # ---------------------------------------------------------------- raw text
 
 
@@ -178,12 +166,7 @@ def edus_of_lines(
 
 
 def _edu_sentence(
-    lines: list[str],
-    start: int,
-    line: int,
-    language: str,
-    hyphens: Hyphens | None,
-    tokenised: bool,
+    lines: list[str], start: int, line: int, language: str, hyphens: Hyphens | None, tokenised: bool
 ) -> SentenceInput:
     text = "".join(lines).rstrip("\r\n")
     if tokenised:

@@ -1,4 +1,4 @@
-"""Whether a text is in a model's language: told by its script and its function words.
+"""Which language a text is in, and whether it is a model's: told by script and function words.
 
 A model gives trees for text in any language, and for another than its own they
 make no sense. A third of running text is function words, and few of them are
@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
-
-__all__ = ["LanguageWatch", "language_remark", "other_language"]
 
 ENOUGH = 0.35
 """A text with this share of function words is in its language, and no other is looked for."""
@@ -31,6 +29,9 @@ LONG, NEARLY_NONE = 60, 0.03
 """So many words with less than this share of function words are in some other language."""
 LETTERS = 12
 """So many letters of another script are needed; those of East Asia count thrice."""
+UNIT = 6
+"""What a word with letters that only some languages have tells for each of them; a function word
+of one language tells twice as much, one of many a little more than this."""
 WINDOW = 400
 """A stream is looked at when so many characters have been read, and then anew."""
 
@@ -226,8 +227,34 @@ def _name(code: str) -> str:
     return PROFILES[code].name if code in PROFILES else WRITTEN[code][0]
 
 
-def _script(text: str, home: str) -> str:
-    """The script of a text: `home` where it has too few letters of another to tell."""
+def identify(text: str, among: Collection[str] = ()) -> str | None:
+    """The code of the language that a text is most likely in; None where nothing tells.
+
+    Of languages that are equally likely, one that is `among` these is taken.
+
+    >>> identify("Le chat dort.", among=["en", "fr"]), identify("犬が走る。"), identify("OK")
+    ('fr', 'ja', None)
+    """
+    scripts = _scripts(text)
+    script = scripts.most_common(1)[0][0] if scripts else LATIN
+    scores: Counter[str] = Counter()
+    if script != LATIN:
+        scores.update(code for code, (_, written) in WRITTEN.items() if written == script)
+    for word in _WORD.findall(text.lower()) if script == LATIN else ():
+        owners = _OWNERS.get(word, ())
+        scores.update(dict.fromkeys(owners, UNIT // max(1, len(owners)) + UNIT))
+        odd = set(_strange("").findall(word))
+        fits = {code for code, one in PROFILES.items() if odd.issubset(one.letters)} if odd else ()
+        for code in PROFILES if fits else ():
+            scores[code] += UNIT if code in fits else -2 * UNIT
+    best = [code for code, score in scores.items() if score == max(scores.values()) > 0]
+    best = [code for code in best if code in among] or best
+    # The first of those that share a script is the one with most speakers.
+    return best[0] if len(best) == 1 or (best and script != LATIN) else None
+
+
+def _scripts(text: str) -> Counter[str]:
+    """How many letters of each script a text has; those of East Asia count thrice."""
     counts: Counter[str] = Counter()
     for found in _SCRIPT.finditer(text):
         name = found.lastgroup
@@ -236,6 +263,12 @@ def _script(text: str, home: str) -> str:
     # Japanese is written in both; Chinese has no Kana.
     if counts[HAN] and counts[KANA] * 10 >= counts[HAN]:
         counts[KANA] += counts.pop(HAN)
+    return counts
+
+
+def _script(text: str, home: str) -> str:
+    """The script of a text: `home` where it has too few letters of another to tell."""
+    counts = _scripts(text)
     script, count = counts.most_common(1)[0] if counts else (home, 0)
     # A headline in Japanese may well have no Kana.
     least = 5 * LETTERS if (script, home) == (HAN, KANA) else LETTERS

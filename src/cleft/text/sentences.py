@@ -16,14 +16,6 @@ from typing import NamedTuple
 from cleft.text.languages import CAPTIONS, REPORTING, Language, language_named
 from cleft.text.tokens import CLOSERS, OPENERS, STOPS
 
-__all__ = [
-    "SentenceSpan",
-    "paragraph_sentences",
-    "paragraphs_of_lines",
-    "split_paragraphs",
-    "split_sentences",
-]
-
 REACH = 40
 """How far before a stop its word is looked for."""
 
@@ -143,7 +135,7 @@ _FEELING = (
 _STOP = re.compile(
     rf"(?<![{STOPS}])(?P<stop>[{STOPS}]++)(?:[{CLOSERS}]|\s[»›](?!\w))*+{_NOTE}*+{_FEELING}*+(?=\s)"
     rf"|(?<=[a-z)\"”])(?P<note>\.)\d{{1,3}}(?=\s+[A-Z])"
-    r"|[。！？｡]++[」』”’）]*+"
+    r"|[。！？｡]++(?![」』]++(?:と|って|、))[」』”’）]*+"  # 「はい。」と言った goes on
     r"|(?<=[^\W\dA-Z_] )(?P<dash>--|[–—])(?=\s[A-Z])"
 )
 _FOLLOWER = re.compile(

@@ -15,16 +15,22 @@ The two halves leave nothing out, which is why tokens cover any text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from cleft.errors import UsageError, check_type
 from cleft.span import Token
-from cleft.text.languages import CLIPPED, ELIDED, UNITS, Hyphens, Language, language_named
+from cleft.text.languages import (
+    CLIPPED,
+    ELIDED,
+    SEGMENTED,
+    UNITS,
+    Hyphens,
+    Language,
+    language_named,
+)
 from cleft.text.word_parts import DASH, word_ends
-
-__all__ = ["penn_forms", "tokenize"]
 
 # ---------------------------------------------------------------- classes of characters
 
@@ -98,6 +104,10 @@ def tokenize(
         raise UsageError(f"hyphens: expected 'split' or 'keep', found {hyphens!r}")
     rules = _rules(language, hyphens)
     stop = len(text) if end is None else end
+    if rules.language.code in SEGMENTED:
+        from cleft.text.segmenters import segmenter  # English needs none
+
+        return _segmented(text, start, stop, segmenter(rules.language.code))
     tokens: list[Token] = []
     for piece, at, where in _pieces(text, start, stop):
         short = len(piece) <= CACHED_LENGTH
@@ -105,6 +115,19 @@ def tokenize(
         for until in (_ends if short else _ends.__wrapped__)(piece, where, rules):
             tokens.append(Token(piece[begin:until], at + begin, at + until))
             begin = until
+    return tokens
+
+
+def _segmented(
+    text: str, start: int, stop: int, words: Callable[[str], Iterable[str]]
+) -> list[Token]:
+    """The tokens of text without spaces; where white space is, a token ends all the same."""
+    tokens: list[Token] = []
+    for found in _PIECE.finditer(text, start, stop):
+        at = found.start()
+        for word in words(_SURROGATE.sub("\ufffd", found.group())):
+            tokens.append(Token(text[at : at + len(word)], at, at + len(word)))
+            at += len(word)
     return tokens
 
 
@@ -175,6 +198,7 @@ def _choice(words: str) -> str:
 
 
 _PIECE = re.compile(r"\S+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _START = r"(?<![\s\S])"
 _URL = r"[^\s<>\"“”«»]"
 _CORE = r"\d++(?:[.,:/]\d++)*+"

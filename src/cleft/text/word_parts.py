@@ -10,24 +10,15 @@ from __future__ import annotations
 
 import re
 
-from cleft.text.languages import (
-    CONTRACTIONS,
-    INTERJECTIONS,
-    PREFIXES,
-    SUFFIXES,
-    Hyphens,
-    Language,
-)
-
-__all__ = ["DASH", "head_ends", "tail_ends", "word_ends"]
+from cleft.text.languages import CONTRACTIONS, INTERJECTIONS, PREFIXES, SUFFIXES, Hyphens, Language
 
 DASH = "[-\u2010\u2011]"
 """A hyphen, as a class of a regular expression."""
 
 _ELIDED = re.compile(r"([^\W\d_]{1,8})['’](?=[^'’])")
 _PRONOUN = re.compile(
-    r"(?:-t)?-(?:ils?|elles?|on)\Z"
-    r"|-(?:je|tu|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là)\Z"
+    rf"(?i:(?:{DASH}t)?{DASH}(?:ils?|elles?|on)|{DASH}(?:je|tu|nous|vous|ce|moi|toi))\Z"
+    rf"|{DASH}(?:lui|leur|les?|la|y|en|là|[tm]['’])\Z|(?<={DASH}[tm]['’])en\Z"
 )
 _LONGEST = len("-t-elles")
 """No more of a word's end is looked at: a word may be very long, and have very many pronouns."""
@@ -115,7 +106,7 @@ def _is_affix(head: str) -> bool:
 
 
 def head_ends(word: str, language: Language) -> list[int]:
-    """Where the tokens at the beginning of a word end: `qu'|aujourd'|hui` gives 3 and 11.
+    """Where the tokens at the beginning of a word end: `qu'|aujourd'hui` gives 3.
 
     >>> from cleft.text.languages import FRENCH
     >>> head_ends("l'ex-ministre", FRENCH)
@@ -126,7 +117,8 @@ def head_ends(word: str, language: Language) -> list[int]:
     while (head := _ELIDED.match(word, begin)) and head[1].lower() in language.elisions:
         begin = head.end()
         ends.append(begin)
-    dash = word.find("-", begin)
+    hyphen = _HYPHEN.search(word, begin)
+    dash = hyphen.start() if hyphen else -1
     if 0 < dash < len(word) - 1 and _is_prefix(word[begin:dash].lower(), language):
         ends.append(dash + 1)
     return ends

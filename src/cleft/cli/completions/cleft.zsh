@@ -14,10 +14,11 @@ _shtab_cleft_commands() {
     completion:'Print a script by which a shell completes commands, options, their choices and files.'
     convert:'Convert a file of trees to another format of the same task.'
     demo:'parse a paragraph and show both trees'
-    draw:'Draw the trees of a file: in the terminal, or as SVG or HTML with -o.'
+    draw:'Draw the trees of a file: in the terminal, or with -o into a file.'
     evaluate:'Score predicted trees against gold ones.'
     export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
     info:'Show what a model is: its licence, what it was trained on, its scores, tasks and labels, its size.'
+    models:'List the models that are found by their names.'
     parse:'Parse text to syntactic and discourse trees.'
     segment:'Split text into elementary discourse units.'
     sentences:'Write every sentence of a document whose EDUs are one subtree, as JSON Lines with coarse and fine relations. How many were kept and dropped, and why, goes to standard error.'
@@ -76,10 +77,12 @@ _shtab_cleft_demo_defaults_added=0
 _shtab_cleft_draw_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--diff[mark how FILE GOLD and FILE PRED differ]"
-  {-o,--output}"[write OUT.svg or OUT.html]:OUT:_files"
+  {-o,--output}"[write OUT.svg, .html, .png, .pdf or .tex]:OUT:_files"
+  "--format[of OUT (default\: by its ending\; .tex\: forest)]:format:(svg html png pdf forest qtree)"
   "--number[draw only the Nth tree, from 1]:N:"
-  "--theme[colours of SVG and HTML (default\: auto)]:theme:(auto light dark)"
-  "--width[columns of text, or pixels of SVG, to stay within]:W:"
+  "--theme[colours of OUT (default\: auto)]:theme:(auto light dark)"
+  "--view[one line, rows or an outline (default\: auto, by --width)]:view:(auto tree rows outline)"
+  "--width[columns of text, or pixels of OUT, to stay within]:W:"
   "--from[format of FILE]:source_format:(brackets jsonl rs3 rs4 dis rsd)"
   "--clean[what to take off bracketed trees (default\: nothing)]:clean:(none ptb ptb-text spmrl keyaki)"
   "*:trees\; - for standard input:_files"
@@ -110,6 +113,7 @@ _shtab_cleft_evaluate_options=(
   "--beam[width of the beam (default\: 1, greedy)]:beam:"
   "--jobs[processes that parse (default\: 1)]:jobs:"
   "--edus[whose EDUs to build on (default\: model)]:edus:(model gold)"
+  "--sentences[of documents\: whose sentences and tokens to build on (default\: model, from the text alone\; with --edus gold the gold ones, where GOLD has them)]:sentences:(model gold)"
   "--against[test the difference to another prediction\: a file, or a model\'s name or directory]:PRED2:_cleft_models_or_files"
   "--bootstrap[95 \% intervals from N resampled sets\; with --against also the number of samples for its test (default there\: 1000)\; at most 100000]:N:"
   "--seed[for all resampling (default\: 0)]:seed:"
@@ -148,14 +152,22 @@ _shtab_cleft_info_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_cleft_info_defaults_added=0
 
+_shtab_cleft_models_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[one JSON object a model]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_cleft_models_defaults_added=0
+
 _shtab_cleft_parse_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--text[a text, whatever it looks like]:TEXT:"
   "--input[what the input holds\: raw text, raw sentences or tokenised ones one a line, JSON Lines with tokens, CoNLL-U, or trees whose words are parsed again (default\: told by the ending, else text)]:input:(text lines tokens jsonl conllu brackets)"
   "--clean[what to take off trees before their words are read\: ptb (the default\: no traces), ptb-text, spmrl, keyaki or none]:NAME:(none ptb ptb-text spmrl keyaki)"
-  "--language[the rules for text, as in fr (default\: the model\'s)]:CODE:"
+  "--language[the rules for text, as in fr (default\: the model\'s)\; auto tells the language from the beginning of the text, and takes the model of it]:CODE:"
   "--hyphens[whether hyphens inside words are tokens (default\: split, in English)]:hyphens:(split keep)"
-  "--model[a built-in model or a model\'s directory (default\: en)]:MODEL:_cleft_models_or_files"
+  "--model[a model\'s name, as \'cleft models\' lists them, or its directory (default\: en)]:MODEL:_cleft_models_or_files"
   "--threads[threads of one process (default\: 1)]:N:"
   "--jobs[processes that parse (default\: 1)]:N:"
   "--beam[width of the search (default\: 1, greedy)]:N:"
@@ -163,9 +175,11 @@ _shtab_cleft_parse_options=(
   "--n-best[how many trees of a task (default\: 1)]:N:"
   "--keep-tags[with --input brackets\: the tags of its trees]"
   "--edus[the input gives the EDUs\; see below]"
-  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 svg html)"
+  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree)"
   {-o,--output}"[a file or a folder\; see below]:OUT:_files"
-  "*:a file, a folder of .txt files, a text (if it has white space in it), or - for standard input:_files"
+  "--document[one discourse tree over each input\; see below]"
+  "--summary[with --document\: its N most important sentences]:N:"
+  "*:a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -176,15 +190,15 @@ _shtab_cleft_segment_options=(
   "*--text[a text, whatever it looks like]:TEXT:"
   "--input[what the input holds\: raw text, raw sentences or tokenised ones one a line, JSON Lines with tokens, CoNLL-U, or trees whose words are parsed again (default\: told by the ending, else text)]:input:(text lines tokens jsonl conllu brackets)"
   "--clean[what to take off trees before their words are read\: ptb (the default\: no traces), ptb-text, spmrl, keyaki or none]:NAME:(none ptb ptb-text spmrl keyaki)"
-  "--language[the rules for text, as in fr (default\: the model\'s)]:CODE:"
+  "--language[the rules for text, as in fr (default\: the model\'s)\; auto tells the language from the beginning of the text, and takes the model of it]:CODE:"
   "--hyphens[whether hyphens inside words are tokens (default\: split, in English)]:hyphens:(split keep)"
-  "--model[a built-in model or a model\'s directory (default\: en)]:MODEL:_cleft_models_or_files"
+  "--model[a model\'s name, as \'cleft models\' lists them, or its directory (default\: en)]:MODEL:_cleft_models_or_files"
   "--threads[threads of one process (default\: 1)]:N:"
   "--jobs[processes that parse (default\: 1)]:N:"
   "--beam[width of the search (default\: 1, greedy)]:N:"
   "--format[default\: text]:format:(text jsonl)"
   {-o,--output}"[where to write]:FILE:_files"
-  "*:a file, a folder of .txt files, a text (if it has white space in it), or - for standard input:_files"
+  "*:a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -261,6 +275,7 @@ _shtab_cleft() {
         evaluate) _arguments -C -s $_shtab_cleft_evaluate_options ;;
         export) _arguments -C -s $_shtab_cleft_export_options ;;
         info) _arguments -C -s $_shtab_cleft_info_options ;;
+        models) _arguments -C -s $_shtab_cleft_models_options ;;
         parse) _arguments -C -s $_shtab_cleft_parse_options ;;
         segment) _arguments -C -s $_shtab_cleft_segment_options ;;
         sentences) _arguments -C -s $_shtab_cleft_sentences_options ;;

@@ -11,22 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from torch import nn
 
 from cleft.errors import ModelError
 from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array
-from cleft.nn.export.int8 import FullMaps, Maps, Seen, SmallMaps, even_values
+from cleft.nn.export.int8 import Activation, FullMaps, Maps, Seen, SmallMaps, even_values
 from cleft.nn.layers import BiLstm, Lstm
-from cleft.nn.network import CharEncoder, Encoder
+from cleft.nn.network import CharEncoder, Encoder, SentenceEncoder
 from cleft.nn.transformer import Transformer
-
-__all__ = [
-    "chars_graph",
-    "encoder_graph",
-    "piece_vectors",
-    "supported",
-    "transformer_graph",
-    "watched",
-]
+from cleft.runtime.units import PARTS
 
 
 def _gates(weight: Array) -> Array:
@@ -85,7 +78,8 @@ def encoder_graph(encoder: Encoder, *, int8: bool = False) -> bytes:
     summary, half = graph.op("Gather", x, graph.constant(np.int64(0)), axis=0), encoder.size // 2
     if encoder.layers:
         lengths = graph.input("lengths", INT32, ["sentences"])
-        ahead, back, summary = _layers(graph, x, lengths, encoder)
+        layers = [layer for layer in encoder.layers if isinstance(layer, BiLstm)]
+        ahead, back, summary = _layers(graph, x, lengths, layers)
     else:
         ahead, back = graph.slice(x, 2, 0, half), graph.slice(x, 2, half)
     # The boundary before token k+1 sees all up to k from the left, the rest from the right.
@@ -94,6 +88,36 @@ def encoder_graph(encoder: Encoder, *, int8: bool = False) -> bytes:
     graph.output("boundaries", boundaries)
     graph.output("summary", summary)
     return graph.to_bytes()
+
+
+def sentences_graph(encoder: SentenceEncoder, *, int8: bool = False) -> bytes:
+    """One document: its sentences' vectors and marks in, boundaries and its summary out."""
+    graph = Graph("sentences", int8=int8)
+    size, shown = encoder.map.in_features, encoder.shown
+    vectors = graph.input("vectors", FLOAT, ["sentences", size])
+    marks = graph.input("marks", FLOAT, ["sentences", shown])
+    parts = graph.reshape(vectors, -1, PARTS, size // PARTS)
+    even = graph.op("LayerNormalization", parts, graph.floats(np.ones(size // PARTS)), axis=-1)
+    mapped = graph.linear(graph.reshape(even, -1, size), *_weights(encoder.map))
+    x = graph.op("Concat", graph.leaky(mapped), marks, axis=1)
+    edges = array(encoder.edges)
+    x = graph.op("Concat", graph.floats(edges[:1]), x, graph.floats(edges[1:]), axis=0)
+    x = graph.op("Unsqueeze", x, graph.numbers(1))  # (n + 2, 1, size)
+    ahead, back, summary = _layers(graph, x, "", encoder.lstms())
+    blank = graph.floats(np.zeros((1, shown)))
+    around = graph.op("Concat", blank, marks, blank, axis=0)
+    sides = [
+        graph.slice(graph.op("Squeeze", side, graph.numbers(1)), 0, *part)
+        for side, part in ((ahead, (0, -1)), (back, (1,)))
+    ]
+    shares = [graph.slice(around, 0, 0, -1), graph.slice(around, 0, 1)]
+    graph.output("boundaries", graph.op("Concat", *sides, *shares, axis=1))
+    graph.output("summary", summary)
+    return graph.to_bytes()
+
+
+def _weights(linear: nn.Linear) -> tuple[Array, Array]:
+    return array(linear.weight), array(linear.bias)
 
 
 def _context(graph: Graph, encoder: Encoder) -> str:
@@ -113,9 +137,11 @@ def _context(graph: Graph, encoder: Encoder) -> str:
     return graph.op("Reshape", flat, target)
 
 
-def _layers(graph: Graph, x: str, lengths: str, encoder: Encoder) -> tuple[str, str, str]:
-    """All BiLSTM layers: the last one's two directions, and its final cells."""
-    layers = [layer for layer in encoder.layers if isinstance(layer, BiLstm)]
+def _layers(graph: Graph, x: str, lengths: str, layers: Sequence[BiLstm]) -> tuple[str, str, str]:
+    """All BiLSTM layers: the last one's two directions, and its final cells.
+
+    Without `lengths` all positions are real.
+    """
     for layer in layers[:-1]:
         states, _, _ = _lstm(graph, x, lengths, layer)
         x = graph.reshape(graph.op("Transpose", states, perm=[0, 2, 1, 3]), 0, 0, -1)
@@ -141,24 +167,53 @@ NAMES = {
         "output": "attention.attn.o",
         "norm": "attention.LayerNorm",
     },
+    "marian": {
+        "layer": "layers",
+        "query": "self_attn.q_proj",
+        "key": "self_attn.k_proj",
+        "value": "self_attn.v_proj",
+        "output": "self_attn.out_proj",
+        "norm": "self_attn_layer_norm",
+        "wide": "fc1",
+        "narrow": "fc2",
+        "last": "final_layer_norm",
+        "pieces": "embed_tokens",
+    },
 }
-"""Where the two kinds keep the parts that they name differently."""
+"""Where the kinds keep the parts that they name differently."""
 
-INNER = ("intermediate.dense", "output.dense")
-"""A layer's last two linear maps, of which the first is the wide one."""
+for _names in NAMES.values():  # what BERT and MPNet call alike
+    _names.setdefault("layer", "encoder.layer")
+    _names.setdefault("wide", "intermediate.dense")
+    _names.setdefault("narrow", "output.dense")
+    _names.setdefault("last", "output.LayerNorm")
+    _names.setdefault("pieces", "embeddings.word_embeddings")
+
+ACTIVATIONS: dict[str, Activation] = {"gelu": "gelu", "swish": "silu", "silu": "silu"}
+"""What transformers call the activations that are known here."""
 
 
 def supported(model: Any) -> str:
     """The kind of a transformer; a ModelError if it cannot be exported."""
     kind = str(model.config.model_type)
     place = getattr(model.config, "position_embedding_type", None) or "absolute"
-    if kind not in NAMES or place != "absolute" or model.config.hidden_act != "gelu":
+    if kind not in NAMES or place != "absolute" or _activation(model) is None:
         raise ModelError(
-            f"a transformer of the type {kind!r} (activation {model.config.hidden_act!r}) "
+            f"a transformer of the type {kind!r} (activation {_activation_name(model)!r}) "
             "cannot be exported",
-            hint=f"train on one of the types {', '.join(sorted(NAMES))} with gelu",
+            hint=f"train on one of the types {', '.join(sorted(NAMES))} with "
+            f"{' or '.join(ACTIVATIONS)}",
         )
     return kind
+
+
+def _activation_name(model: Any) -> str:
+    config = model.config
+    return str(getattr(config, "hidden_act", None) or getattr(config, "activation_function", None))
+
+
+def _activation(model: Any) -> Activation | None:
+    return ACTIVATIONS.get(_activation_name(model))
 
 
 class _Weights:
@@ -179,12 +234,15 @@ class _Weights:
 
 
 def piece_vectors(model: Any) -> Array:
-    """The table of the pieces' own vectors."""
-    return _Weights(model)("embeddings.word_embeddings.weight")
+    """The table of the pieces' own vectors, as large as they enter the first layer."""
+    table = _Weights(model)(f"{NAMES[supported(model)]['pieces']}.weight")
+    return np.asarray(table * np.float32(getattr(model, "embed_scale", 1.0)))
 
 
 def _positions(kind: str, weights: _Weights, model: Any) -> Array:
     """What a position adds to a piece's vector, from the first position on."""
+    if kind == "marian":
+        return weights("embed_positions.weight")
     table = weights("embeddings.position_embeddings.weight")
     if kind == "mpnet":  # positions are numbered from beyond the padding's number
         return table[model.embeddings.padding_idx + 1 :]
@@ -217,9 +275,10 @@ def _distance_bias(graph: Graph, model: Any, width: str, limit: int) -> str:
 def watched(model: Any) -> list[str]:
     """The linear maps whose inputs a graph of 8 bits has to know, by name."""
     kind = supported(model)
-    parts = (NAMES[kind]["query"], NAMES[kind]["output"], *INNER)
+    names = NAMES[kind]
+    parts = [names[part] for part in ("query", "output", "wide", "narrow")]
     layers = range(model.config.num_hidden_layers)
-    return [f"encoder.layer.{number}.{part}" for number in layers for part in parts]
+    return [f"{names['layer']}.{number}.{part}" for number in layers for part in parts]
 
 
 def transformer_graph(transformer: Transformer, seen: Mapping[str, Seen] | None = None) -> bytes:
@@ -238,14 +297,16 @@ def transformer_graph(transformer: Transformer, seen: Mapping[str, Seen] | None 
     table = _positions(kind, weights, model)
     places = graph.op("Slice", graph.floats(table), graph.numbers(0), width, graph.numbers(0))
     x = graph.reshape(graph.op("Add", x, places), -1, size)
-    x = _normalise(graph, x, weights, "embeddings.LayerNorm", config.layer_norm_eps)
+    if kind != "marian":
+        x = _normalise(graph, x, weights, "embeddings.LayerNorm", config.layer_norm_eps)
     bias = ""
     if kind == "mpnet":
         bias = _distance_bias(graph, model, graph.op("Squeeze", width), len(table))
     attend = _attention(graph, shape, lengths, bias, size, config.num_attention_heads)
-    maps: Maps = FullMaps(graph, weights.tensors)
+    activation = _activation(model) or "gelu"
+    maps: Maps = FullMaps(graph, weights.tensors, activation)
     if seen is not None:
-        maps = _small(graph, x, weights, seen, kind, config.num_hidden_layers)
+        maps = _small(graph, x, weights, seen, NAMES[kind], config.num_hidden_layers, activation)
     layers = [x]
     for number in range(config.num_hidden_layers):
         layers.append(_layer(graph, layers[-1], kind, weights, number, config, maps, attend))
@@ -254,15 +315,21 @@ def transformer_graph(transformer: Transformer, seen: Mapping[str, Seen] | None 
 
 
 def _small(
-    graph: Graph, x: str, weights: _Weights, seen: Mapping[str, Seen], kind: str, layers: int
+    graph: Graph,
+    x: str,
+    weights: _Weights,
+    seen: Mapping[str, Seen],
+    names: Mapping[str, str],
+    layers: int,
+    activation: Activation,
 ) -> SmallMaps:
     """The maps in 8 bits; changes the weights, but not what they come to."""
     seen = dict(seen)
     for number in range(layers):
-        value, output = (f"encoder.layer.{number}.{NAMES[kind][k]}" for k in ("value", "output"))
+        value, output = (f"{names['layer']}.{number}.{names[k]}" for k in ("value", "output"))
         seen[output] = even_values(weights.tensors, seen, value, output)
     rows = graph.op("Slice", graph.op("Shape", x), graph.numbers(0), graph.numbers(1))
-    return SmallMaps(graph, weights.tensors, seen, rows)
+    return SmallMaps(graph, weights.tensors, seen, rows, activation)
 
 
 def _normalise(graph: Graph, x: str, weights: _Weights, name: str, epsilon: float) -> str:
@@ -298,14 +365,15 @@ def _layer(
     attend: Callable[[Sequence[str]], str],
 ) -> str:
     """One layer over (rows, size)."""
-    names, prefix = NAMES[kind], f"encoder.layer.{number}"
+    names = NAMES[kind]
+    prefix = f"{names['layer']}.{number}"
+    epsilon = getattr(config, "layer_norm_eps", 1e-5)  # Marian has PyTorch's own
     three = maps.normal(x, [f"{prefix}.{names[part]}" for part in ("query", "key", "value")])
     seen = maps.attended(attend(three), f"{prefix}.{names['output']}")
-    x = _skip(graph, x, seen, weights, f"{prefix}.{names['norm']}", config.layer_norm_eps)
-    wide, narrow = (f"{prefix}.{part}" for part in INNER)
-    (inner,) = maps.normal(x, [wide])
-    inner = maps.activated(maps.gelu(inner), narrow)
-    return _skip(graph, x, inner, weights, f"{prefix}.output.LayerNorm", config.layer_norm_eps)
+    x = _skip(graph, x, seen, weights, f"{prefix}.{names['norm']}", epsilon)
+    (inner,) = maps.normal(x, [f"{prefix}.{names['wide']}"])
+    inner = maps.activated(maps.activation(inner), f"{prefix}.{names['narrow']}")
+    return _skip(graph, x, inner, weights, f"{prefix}.{names['last']}", epsilon)
 
 
 def _skip(graph: Graph, x: str, more: str, weights: _Weights, name: str, epsilon: float) -> str:

@@ -17,20 +17,6 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
-__all__ = [
-    "BOOL",
-    "FLOAT",
-    "INT",
-    "INT32",
-    "STEPS",
-    "Array",
-    "Graph",
-    "array",
-    "compensated",
-    "nearest",
-]
-
-
 Array = npt.NDArray[Any]
 
 STEPS = 63
@@ -256,6 +242,7 @@ CONTRIBUTED = frozenset(
         "FastGelu",
         "FusedMatMul",
         "Gelu",
+        "QuickGelu",
         "MatMulIntegerToFloat",
         "MultiHeadAttention",
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from torch import Tensor, nn
@@ -23,25 +23,6 @@ from cleft.nn.train.recipe import DataConfig
 from cleft.runtime import Manifest
 from cleft.search.scorer import Scorer
 from cleft.tasks import Task, task_names
-
-__all__ = [
-    "MOST",
-    "MOST_LOST",
-    "Dev",
-    "FullMaps",
-    "Maps",
-    "Seen",
-    "SmallMaps",
-    "Tensors",
-    "calibrate",
-    "check_tasks",
-    "dev_score",
-    "dev_sentences",
-    "even_values",
-    "refuse_loss",
-    "some",
-]
-
 
 T = TypeVar("T")
 
@@ -121,8 +102,10 @@ MARGIN = 1.2
 MIDDLE, SIDE = 128, 127
 """The byte that stands for 0, and the steps to either side of it."""
 
-LEAST = 0.17
-"""No result of the GELU is below minus this."""
+Activation = Literal["gelu", "silu"]
+
+LEAST: dict[Activation, float] = {"gelu": 0.17, "silu": 0.279}
+"""No result of the activation is below minus this."""
 
 BELOW = 20
 """The byte that stands for 0 where nothing is below -LEAST: most steps are for what is above."""
@@ -139,7 +122,7 @@ class Maps(Protocol):
         """The map of what attention gives."""
         ...
 
-    def gelu(self, x: str) -> str:
+    def activation(self, x: str) -> str:
         """The activation."""
         ...
 
@@ -151,9 +134,10 @@ class Maps(Protocol):
 class FullMaps:
     """Linear maps in single precision."""
 
-    def __init__(self, graph: Graph, tensors: Tensors) -> None:
+    def __init__(self, graph: Graph, tensors: Tensors, activation: Activation = "gelu") -> None:
         self.graph = graph
         self.tensors = tensors
+        self._activation = activation
 
     def normal(self, x: str, names: Sequence[str]) -> list[str]:
         """Maps of a LayerNorm's result."""
@@ -163,9 +147,9 @@ class FullMaps:
         """The map of what attention gives."""
         return self._map(x, name)
 
-    def gelu(self, x: str) -> str:
+    def activation(self, x: str) -> str:
         """The activation, exactly."""
-        return self.graph.op("Gelu", x)
+        return self.graph.op("Gelu", x) if self._activation == "gelu" else _silu(self.graph, x)
 
     def activated(self, x: str, name: str) -> str:
         """The map of the activation's result."""
@@ -178,7 +162,15 @@ class FullMaps:
 class SmallMaps:
     """Linear maps in 8 bits; `rows` is the number of rows, as a list of one number."""
 
-    def __init__(self, graph: Graph, tensors: Tensors, seen: Mapping[str, Seen], rows: str) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        tensors: Tensors,
+        seen: Mapping[str, Seen],
+        rows: str,
+        activation: Activation = "gelu",
+    ) -> None:
+        self._activation = activation
         self.graph = graph
         self.tensors = tensors
         self.seen = seen
@@ -202,16 +194,16 @@ class SmallMaps:
         seen, weight = self.seen[name], self.tensors[f"{name}.weight"]
         return self._product(*self._fixed(x, seen), weight, seen, self.tensors[f"{name}.bias"])
 
-    def gelu(self, x: str) -> str:
-        """The activation by way of tanh: off by 0.0005 at most, and twice as fast."""
-        return self.graph.op("FastGelu", x)
+    def activation(self, x: str) -> str:
+        """The activation; GELU by way of tanh: off by 0.0005 at most, and twice as fast."""
+        return self.graph.op("FastGelu", x) if self._activation == "gelu" else _silu(self.graph, x)
 
     def activated(self, x: str, name: str) -> str:
         """The map of the activation's result, with a scale for each row."""
         graph, seen = self.graph, self.seen[name]
         peaks = graph.op("ReduceMax", x, axes=[1], keepdims=0)
         steps = graph.op("Mul", peaks, graph.floats(1 / (2 * MIDDLE - 1 - BELOW)))
-        steps = graph.op("Max", steps, graph.floats(LEAST / BELOW))
+        steps = graph.op("Max", steps, graph.floats(LEAST[self._activation] / BELOW))
         entered = graph.op("QuantizeLinear", x, steps, self._zeros, axis=0)
         zero, one = graph.constant(np.uint8(BELOW)), graph.floats(1.0)
         product = self._product(entered, one, zero, self.tensors[f"{name}.weight"], seen, None)
@@ -233,6 +225,11 @@ class SmallMaps:
         return self.graph.op(
             "MatMulIntegerToFloat", x, matrix, step, self.graph.floats(scales), zero, *more
         )
+
+
+def _silu(graph: Graph, x: str) -> str:
+    """X · sigmoid(x), which Marian calls swish."""
+    return graph.op("QuickGelu", x, alpha=1.0)
 
 
 def _evening(seen: Seen, weight: Array) -> Array:
