@@ -25,6 +25,7 @@ scorers = st.builds(
     sense=st.sampled_from([0.0, 4.0, 30.0]),
     tag_head=st.booleans(),
     marked=st.booleans(),
+    history=st.booleans(),
 )
 batches = st.lists(
     st.builds(sentence, st.integers(1, 12), st.integers(0, 9)), min_size=1, max_size=6

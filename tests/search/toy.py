@@ -46,7 +46,7 @@ class ToyScorer:
 
     `sharpness` makes it sure of itself; `sense` makes it prefer legal splits,
     as training would; without `tag_head` it knows no parts of speech; if `marked`, it marks
-    the boundaries of EDUs.
+    the boundaries of EDUs; without `history` a span is split as if nothing had been before.
     """
 
     def __init__(
@@ -56,9 +56,10 @@ class ToyScorer:
         sense: float = 0.0,
         tag_head: bool = True,
         marked: bool = False,
+        history: bool = True,
     ):
         self.seed, self.sharpness, self.sense, self.tag_head = seed, sharpness, sense, tag_head
-        self.marked = marked
+        self.marked, self.history = marked, history
         make = np.random.default_rng(seed).normal
         self.recur, self.from_left, self.from_right = make(size=(3, SIZE, SIZE))
         self.first = {"syntax": make(size=SIZE), "discourse": make(size=SIZE)}
@@ -86,6 +87,9 @@ class ToyScorer:
     def _word(self, word: str) -> Floats:
         return np.random.default_rng([self.seed, crc32(word.encode())]).normal(size=SIZE)
 
+    def stateless(self, task: str) -> bool:
+        return not self.history
+
     def start(self, encoded: ToyEncoded, task: str) -> Floats:
         ends = np.array([vectors[-1] for vectors in encoded.boundaries])
         return np.tanh(ends.reshape(-1, SIZE) + self.first[task])
@@ -93,7 +97,10 @@ class ToyScorer:
     def split(
         self, encoded: ToyEncoded, task: str, rows: Ints, spans: Ints, state: Floats
     ) -> tuple[Floats, Floats]:
-        assert len(rows) == len(spans) == len(state) > 0
+        assert len(rows) == len(spans) > 0
+        if not self.history:
+            state = np.zeros((len(rows), SIZE))
+        assert len(state) == len(rows)
         self.asked.append(("split", len(rows)))
         left = np.array([encoded.boundaries[r][i] for r, i in zip(rows, spans[:, 0], strict=True)])
         right = np.array([encoded.boundaries[r][j] for r, j in zip(rows, spans[:, 1], strict=True)])

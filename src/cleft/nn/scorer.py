@@ -87,6 +87,10 @@ class TorchScorer:
                 encoded.memories[task] = self.network.head(task).remember(encoded.encoding)
         return encoded.memories[task]
 
+    def stateless(self, task: str) -> bool:
+        """Whether a span's split needs no history."""
+        return not self.network.config.history
+
     def start(self, encoded: Encoded, task: str) -> TorchState:
         """The state before the first split: one row a sentence."""
         memory = self._memory(encoded, task)

@@ -243,6 +243,10 @@ class OnnxScorer:
 
     # ------------------------------------------------------------ steps
 
+    def stateless(self, task: str) -> bool:
+        """Whether a span's split needs no history: that of all heads of a model, or of none."""
+        return not self.manifest.history
+
     @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""

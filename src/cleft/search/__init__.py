@@ -189,6 +189,10 @@ def find(decoder: Decoder, rows: Ints, options: SearchOptions) -> list[Candidate
         for candidate in found:
             floor[candidate.sentence] = candidate.score
     decoder.statistics.searched += len(rows)
+    if decoder.stateless:  # then the best tree costs no more than a beam
+        found += decoder.best(rows)
+        if one:
+            return list({each.sentence: each for each in found}.values())
     found += decoder.beam(
         rows,
         options.width,

@@ -1,4 +1,4 @@
-"""The loops: greedy, beam, and the replay of decisions already made.
+"""The loops: greedy, beam, and the replay of decisions already made; exact without history.
 
 All ask the scorer about every open hypothesis of every sentence at once, and
 differ only in what they keep of its answer. A scorer answers with the
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
+from cleft.search.levels import Ask, Recall, best_trees, level_by_level
 from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Masks, Scorer, State
 from cleft.span import Span
 
@@ -119,6 +121,9 @@ class Decoder:
 
     def greedy(self, sentences: Ints) -> list[Candidate]:
         """The best split of every span, one candidate a sentence, in order."""
+        if self.stateless:
+            ask = self._asker("greedy")
+            return _candidates(sentences, level_by_level(ask, sentences, self.lengths[sentences]))
         count = len(sentences)
         if count == 1 and not self.masks.constrained:
             return [self._greedy_alone(int(sentences[0]))]
@@ -131,8 +136,7 @@ class Decoder:
         made: list[Ints] = [place[:0]]  # whose decisions the history has, step by step
         while len(place):
             log_probs, state = self._split(sentence, left, right, state)
-            self.statistics.greedy_calls += 1
-            self.statistics.greedy_rows += int(np.count_nonzero(place < count))
+            self._count("greedy", int(np.count_nonzero(place < count)))
             split = log_probs.argmax(axis=1)
             gain = log_probs[np.arange(len(split)), split]
             before = left, right
@@ -164,8 +168,7 @@ class Decoder:
         while stack:
             left, right = span = stack.pop()
             answer, state = self._ask(rows, np.array([span], np.intp), state)
-            self.statistics.greedy_calls += 1
-            self.statistics.greedy_rows += 1
+            self._count("greedy", 1)
             legal = answer[0, left + 1 : right + self.masks.stops]
             best = int(legal.argmax())
             boundary = left + 1 + best
@@ -198,21 +201,48 @@ class Decoder:
         beam = Beam.start(history, sentences[lengths > 1], lengths[lengths > 1])
         finished = [Beam.start(history, sentences[lengths == 1], 0 * lengths[lengths == 1])]
         state = self._start(beam.sentence)
+        recall = Recall(self._asker("beam"), self.lengths) if self.stateless else None
         while len(beam):
             live = beam.live
-            log_probs, state = self._split(
-                beam.sentence[live], beam.left[live], beam.right[live], state
-            )
-            self.statistics.beam_calls += 1
-            self.statistics.beam_rows += len(live)
+            spans = beam.sentence[live], beam.left[live], beam.right[live]
+            if recall is not None:
+                log_probs = recall(*spans)
+            else:
+                log_probs, state = self._split(*spans, state)
+                self._count("beam", len(live))
             beam, parents = advance(beam, log_probs, width, floor, margin)
             ended, beam, parents = _settle(beam, parents, best_only, early)
             finished.append(ended)
-            if len(beam) and not _identity(parents, len(live)):
+            if len(beam) and recall is None and not _identity(parents, len(live)):
                 state = self.scorer.select(state, parents)
         sentence = np.concatenate([part.sentence for part in finished])
         last = np.concatenate([part.last for part in finished])
         return _candidates(sentence, history.decisions(last))
+
+    def best(self, sentences: Ints) -> list[Candidate]:
+        """The most probable splits of each sentence; only for a head without history."""
+        ask = self._asker("beam")
+        return _candidates(sentences, best_trees(ask, sentences, self.lengths[sentences]))
+
+    @cached_property
+    def stateless(self) -> bool:
+        """Whether what a span is split into does not depend on the splits before it."""
+        return self.scorer.stateless(self.task)
+
+    def _asker(self, what: str) -> Ask:
+        """What asks a head without history about spans, and counts."""
+        state = self.scorer.start(self.encoded, self.task)
+
+        def ask(sentence: Ints, left: Ints, right: Ints) -> Floats:
+            self._count(what, len(sentence))
+            return self._split(sentence, left, right, state)[0]
+
+        return ask
+
+    def _count(self, what: str, rows: int) -> None:
+        statistics = self.statistics
+        for name, more in ((f"{what}_calls", 1), (f"{what}_rows", rows)):
+            setattr(statistics, name, getattr(statistics, name) + more)
 
     def replay(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Ints, int, Floats]]:
         """What the model said at each step of finished hypotheses.
@@ -231,8 +261,7 @@ class Decoder:
         while len(here):
             spans = np.stack([tables[row][step, ::2] for row in here])
             log_probs, state = self._ask(sentences[here], spans, state)
-            self.statistics.replay_calls += 1
-            self.statistics.replay_rows += len(here)
+            self._count("replay", len(here))
             yield here, step, log_probs
             step += 1
             keep = np.flatnonzero(steps[here] > step)

@@ -53,6 +53,13 @@ class Scorer(Protocol):
         """Encode a batch of tokenised, non-empty sentences, or of documents made of sentences."""
         ...
 
+    def stateless(self, task: str) -> bool:
+        """Whether a span's split needs no history: then a level is one call.
+
+        The state says nothing then: `split` takes that of `start` for any rows.
+        """
+        ...
+
     def start(self, encoded: Encoded, task: str) -> State:
         """The state before the first split: one row a sentence, in order."""
         ...
@@ -116,7 +123,8 @@ NUMBERS = (
 class SearchOptions:
     """How to search, and what to keep.
 
-    `beam` is the width: 1 is greedy. `n_best` trees are kept at most; if it
+    `beam` is the width: 1 is greedy. For a head without history any other width means exact
+    search for the best tree. `n_best` trees are kept at most; if it
     exceeds the beam's width, it is the width. With `prune`, hypotheses that
     cannot beat the greedy tree are dropped: the best tree is then the better
     of the full beam's and greedy's. That holds for the best tree alone, so for

@@ -1,0 +1,128 @@
+"""Search for heads without history, to which a span is a span whatever was split before it.
+
+So all open spans of all sentences are asked about in one call, level by level, none is asked
+about twice, and the most probable tree can be found for certain: what is not known yet scores
+0 at most, since log p ≤ 0; as long as the best tree by that bound has unknown spans, they are
+asked about; when it has none, it is the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from cleft.search.beam import Decisions, Scores
+from cleft.search.scorer import Floats, Ints
+
+__all__ = ["Ask", "Recall", "best_trees", "level_by_level"]
+
+Ask = Callable[[Ints, Ints, Ints], Floats]
+"""The log-probabilities of the boundaries of spans, from their sentences, left and right ends."""
+
+
+def level_by_level(ask: Ask, sentences: Ints, lengths: Ints) -> list[Decisions]:
+    """The best split of every span; one call a level for all sentences together."""
+    place = np.flatnonzero(lengths > 1)
+    left, right = np.zeros(len(place), np.intp), lengths[place]
+    made = [np.zeros((0, 5))]
+    while len(place):
+        log_probs = ask(sentences[place], left, right)
+        split = log_probs.argmax(axis=1)
+        gain = log_probs[np.arange(len(split)), split]
+        made.append(np.stack([place, left, split, right, gain], axis=1))
+        one, two = split - left > 1, right - split > 1
+        one &= split < right  # a stop has no halves
+        place = np.concatenate([place[one], place[two]])
+        left = np.concatenate([left[one], split[two]])
+        right = np.concatenate([split[one], right[two]])
+    table = np.concatenate(made)
+    # Depth first, left before right: by left end, and of those that begin alike the wider first.
+    table = table[np.lexsort((-table[:, 3], table[:, 1], table[:, 0]))]
+    counts = np.bincount(table[:, 0].astype(np.intp), minlength=len(sentences))
+    steps, gains = table[:, 1:4].astype(np.intp), table[:, 4]
+    ends = accumulate(counts.tolist(), initial=0)
+    return [Decisions(steps[a:b].copy(), gains[a:b].copy()) for a, b in pairwise(ends)]
+
+
+class Recall:
+    """What was said of each span of a batch; only what was not asked before is asked."""
+
+    def __init__(self, ask: Ask, lengths: Ints) -> None:
+        self.ask = ask
+        width = int(lengths.max(initial=0)) + 1
+        self.index = np.full((len(lengths), width, width), -1, np.intp)
+        self.scores: Floats = np.zeros((0, width))
+
+    def __call__(self, sentence: Ints, left: Ints, right: Ints) -> Floats:
+        """The log-probabilities of the boundaries of spans."""
+        unknown = self.index[sentence, left, right] < 0
+        if unknown.any():
+            rows = np.stack([sentence, left, right], axis=1)[unknown]
+            new = np.unique(rows, axis=0).T
+            self.index[tuple(new)] = len(self.scores) + np.arange(new.shape[1])
+            self.scores = np.concatenate([self.scores, self.ask(*new)])
+        return self.scores[self.index[sentence, left, right]]
+
+
+class Chart:
+    """The spans of one sentence that are known, and what each can score at most."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.known: dict[tuple[int, int], Scores] = {}
+        self.split: dict[tuple[int, int], int] = {}
+        self.most = np.zeros((length + 1, length + 1))
+
+    def learn(self, spans: Sequence[tuple[int, int]], log_probs: Floats) -> None:
+        """Take in what was said of some spans, and think again about all around them."""
+        for span, line in zip(spans, log_probs.astype(np.float64), strict=True):
+            self.known[span] = line
+        new = np.array(spans)
+        for left, right in sorted(self.known, key=lambda span: span[1] - span[0]):
+            if ((new[:, 0] >= left) & (new[:, 1] <= right)).any():
+                self._bound(left, right)
+
+    def _bound(self, left: int, right: int) -> None:
+        log_probs, inner = self.known[left, right], slice(left + 1, right)
+        scores = log_probs[left + 1 : right + 1].copy()  # the last is the stop's
+        scores[:-1] += self.most[left, inner] + self.most[inner, right]
+        best = int(scores.argmax())
+        self.split[left, right] = left + 1 + best
+        self.most[left, right] = scores[best]
+
+    def tree(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+        """The best tree by what is known: its splits, depth first, and its unknown spans."""
+        splits, unknown = [], []
+        stack = [(0, self.length)]
+        while stack:
+            left, right = span = stack.pop()
+            if right - left < 2:
+                continue
+            if span not in self.split:
+                unknown.append(span)
+                continue
+            split = self.split[span]
+            splits.append((left, split, right))
+            if split < right:
+                stack += (split, right), (left, split)
+        return splits, unknown
+
+
+def best_trees(ask: Ask, sentences: Ints, lengths: Ints) -> list[Decisions]:
+    """The most probable splits of each sentence, for certain; each call is for all of them."""
+    charts = [Chart(length) for length in lengths.tolist()]
+    trees = [chart.tree() for chart in charts]
+    while open_ := [number for number, (_, unknown) in enumerate(trees) if unknown]:
+        spans = np.array([span for number in open_ for span in trees[number][1]], np.intp)
+        counts = [len(trees[number][1]) for number in open_]
+        log_probs = ask(np.repeat(sentences[open_], counts), spans[:, 0], spans[:, 1])
+        for number, (a, b) in zip(open_, pairwise(accumulate(counts, initial=0)), strict=True):
+            charts[number].learn(trees[number][1], log_probs[a:b])
+            trees[number] = charts[number].tree()
+    made = []
+    for chart, (splits, _) in zip(charts, trees, strict=True):
+        gains = [chart.known[left, right][split] for left, split, right in splits]
+        made.append(Decisions(np.array(splits, np.intp).reshape(-1, 3), np.array(gains)))
+    return made
