@@ -15,8 +15,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 import cleft
 from cleft import Tree
-from cleft.draw import lay_out
+from cleft.draw import diff, lay_out
 from cleft.draw.svg_output import path_data
+from cleft.files import Text
+from cleft.formats.brackets import read_brackets
+from cleft.formats.cleaning import PTB
 from cleft.formats.jsonl import parse_record
 from cleft.server.settings import Settings
 from tests.browser.acting import TEXT, TEXTS, Actor
@@ -322,6 +325,9 @@ def test_every_format_downloads(actor: Actor) -> None:
     name, picture = saved(actor, "syntax", "Download SVG")
     assert name == "cleft-syntax-1.svg"
     assert ElementTree.fromstring(picture).tag.endswith("svg")
+    name, text = saved(actor, "syntax", "Download LaTeX")
+    assert name == "cleft-syntax-1.tex"
+    assert r"\begin{forest}" in text
     name, rs3 = saved(actor, "discourse", "Download rs3")
     assert name == "cleft-discourse-1.rs3"
     assert ElementTree.fromstring(rs3).tag == "rst"
@@ -442,6 +448,65 @@ def test_a_text_beyond_the_limits_is_refused_in_plain_words(actor: Actor) -> Non
     expect(problem).to_contain_text("too long for the server")
     actor.type(TEXT)
     expect(problem).to_be_hidden()
+
+
+def test_what_could_not_be_parsed_dims_what_stands_there(actor: Actor) -> None:
+    actor.type()
+    expect(actor.page.locator("#trees")).not_to_have_class("stale")
+    actor.page.fill("#text", "rain " * 10_001)
+    expect(actor.page.locator("#trees")).to_have_class("stale")
+    actor.type(TEXT)
+    expect(actor.page.locator("#trees")).not_to_have_class("stale")
+
+
+def test_a_gold_tree_is_compared(actor: Actor) -> None:
+    page, gold = (
+        actor.page,
+        "(S (NP-SBJ (DT The) (NN heron)) (VP (VBZ waits) (NP (-NONE- *))) (. .))",
+    )
+    page.click("#compare")
+    page.fill("#gold", gold)
+    page.click("#gold-form [type=submit]")
+    drawn = page.locator("#comparison svg.tree")
+    expect(drawn).to_be_visible()
+    found = cleft.load(model("chars")).parse_tokens([["The", "heron", "waits", "."]], beam=8)[0]
+    (wanted,) = read_brackets(Text("gold", gold), PTB)
+    assert found.syntax is not None
+    summary = diff(wanted, found.syntax).summary
+    expect(page.locator("#comparison .note").first).to_have_text(summary)
+    expect(drawn.locator(".heading")).to_have_text(["Gold", "Predicted"])
+    page.fill("#gold", "no tree")
+    page.click("#gold-form [type=submit]")
+    expect(page.locator("#problem")).to_contain_text("no tree in brackets")
+    page.fill("#gold", "(S (NP (DT The")
+    page.click("#gold-form [type=submit]")
+    expect(page.locator("#problem strong")).not_to_be_empty()
+    page.click("#gold-form [type=reset]")
+    expect(page.locator("#comparison")).to_be_hidden()
+
+
+def test_an_image_is_copied_and_downloaded(context: BrowserContext, actor: Actor) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    actor.type()
+    actor.menu("syntax", "Copy image")
+    expect(actor.page.locator("#status")).to_have_text("Copied as an image.")
+    kinds = actor.page.evaluate("navigator.clipboard.read().then((found) => found[0].types)")
+    assert kinds == ["image/png"]
+    with actor.page.expect_download() as waiting:
+        actor.menu("syntax", "Download image")
+    data = Path(waiting.value.path()).read_bytes()
+    width = float(actor.page.locator("#syntax svg.tree").get_attribute("width") or 0)
+    assert abs(int.from_bytes(data[16:20], "big") - 2 * width) <= 2
+
+
+def test_alt_and_arrows_step_through_sentences(actor: Actor) -> None:
+    actor.type(TEXTS)
+    actor.press("Alt+ArrowDown")
+    expect(actor.page.locator("#sentences .note")).to_have_text("2 of 2")
+    actor.press("Alt+ArrowDown")
+    expect(actor.page.locator("#sentences .note")).to_have_text("2 of 2")
+    actor.press("Alt+ArrowUp")
+    actor.reads("Rain")
 
 
 def test_a_server_that_is_gone_is_told_of_and_tried_again(

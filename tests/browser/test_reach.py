@@ -1,5 +1,6 @@
 """The page for everyone: narrow screens, keys alone, dark, little motion, screen readers."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ import pytest
 pytest.importorskip("starlette", reason="the server needs the extra cleft[serve]")
 pytest.importorskip("playwright", reason="the page's tests need the package playwright")
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from cleft.draw.theme import DARK, LIGHT
+from cleft.models import model_path
 from tests.browser.acting import TEXT, TEXTS, Actor
 from tests.draw.test_theme import contrast
 from tests.server.running import GERMAN, Running, in_thread
@@ -49,10 +51,133 @@ def test_nothing_sticks_out_of_a_narrow_screen(actor: Actor) -> None:
         ".map((one) => one.outerHTML)"
     )
     assert outside == []
+
+
+FITTED = """() => {
+  const all = (name) => [...document.querySelectorAll(name)];
+  const seen = (one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
+  };
+  const told = (one) => [...one.childNodes].some((child) => child.data?.trim());
+  const size = (one) => {
+    const scale = one.getScreenCTM ? one.getScreenCTM().a : 1;
+    return parseFloat(getComputedStyle(one).fontSize) * scale;
+  };
+  const sizes = all("main *").filter((one) => one.checkVisibility() && told(one));
+  const panes = all(".pane .scroll").filter((one) => one.scrollWidth > one.clientWidth + 1);
+  const first = ["#syntax .label", "#syntax .word"];
+  return {
+    outside: first.filter((name) => !seen(document.querySelector(name))),
+    odd: sizes.filter((one) => size(one) < 10.95 || size(one) > 20).map((one) => one.outerHTML),
+    wide: document.documentElement.scrollWidth - innerWidth,
+    scrolled: panes.length,
+  };
+}"""
+PART = "when the old heron waits on the pier because rain fell , she left the island and"
+
+
+def sentence(tokens: int) -> str:
+    """A sentence of so many tokens, without a full stop."""
+    words = (f"{PART} " * (tokens // 16 + 1)).split()[:tokens]
+    return " ".join(words).replace(" ,", ",")
+
+
+@pytest.fixture(scope="module")
+def english() -> Iterator[Running]:
+    """The built-in model: what is in view depends on what trees are like."""
+    with in_thread(None, model_path("en-fast")) as running:
+        yield running
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (768, 1024), (1280, 800)])
+def test_root_and_first_word_are_in_view_whatever_the_length(
+    context: BrowserContext, english: Running, width: int, height: int
+) -> None:
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{english.url}#beam=1&trees=1&text=")
+    for tokens in (2, 25, 63, 300):
+        Actor(page, english).type(sentence(tokens))
+        expect(page.locator("#status")).to_contain_text(f" {tokens} tokens")
+        found = page.evaluate(FITTED)
+        assert found == {"outside": [], "odd": [], "wide": 0, "scrolled": 0}, tokens
+        assert page.locator("#syntax .word").count() == tokens
+
+
+def test_the_reader_chooses_the_view(actor: Actor) -> None:
+    actor.page.set_viewport_size({"width": 320, "height": 640})
+    actor.type(f"{TEXT[:-1]} because {TEXT.lower()}")
+    shown = actor.page.locator("#syntax svg.tree")
+    expect(shown).to_have_class("tree outline")
+    chosen = actor.page.locator("#syntax .views")
+    for view in ("tree", "rows", "outline"):
+        chosen.select_option(view)
+        expect(shown).to_have_class(f"tree {view}")
+        actor.settle()
+        words = actor.page.locator("#syntax .word").all_text_contents()
+        assert len(words) == 14
+    chosen.select_option("tree")
+    expect(shown).to_have_class("tree tree")
     scroll = "document.querySelector('#syntax .scroll')"
-    assert page.evaluate(f"{scroll}.scrollWidth > {scroll}.clientWidth")
-    page.click("#syntax button:has-text('Fit')")
-    assert page.evaluate(f"{scroll}.scrollWidth <= {scroll}.clientWidth")
+    assert actor.page.evaluate(f"{scroll}.scrollWidth > {scroll}.clientWidth")
+    assert actor.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_a_narrower_page_draws_the_tree_anew(actor: Actor) -> None:
+    actor.type(f"{TEXT[:-1]} because {TEXT.lower()}")
+    expect(actor.page.locator("#discourse svg.tree")).to_be_visible()
+    before = actor.page.locator("#syntax svg.tree").get_attribute("width")
+    actor.page.set_viewport_size({"width": 320, "height": 640})
+    expect(actor.page.locator("#syntax svg.tree")).not_to_have_attribute("width", before or "")
+    width = float(actor.page.locator("#syntax svg.tree").get_attribute("width") or 0)
+    assert width <= 320
+
+
+def test_an_outline_folds_by_click_and_by_key(actor: Actor) -> None:
+    page = actor.page
+    actor.type(TEXTS)
+    page.select_option("#syntax .views", "outline")
+    shown = page.locator("#syntax svg.outline")
+    expect(shown).to_be_visible()
+    high = float(shown.get_attribute("height") or 0)
+    words = page.locator("#syntax .leaf:not(.gone)")
+    count = words.count()
+    page.locator("#syntax .toggle").first.click()
+    expect(words).not_to_have_count(count)
+    assert float(shown.get_attribute("height") or 0) < high
+    expect(page.locator("#syntax .more")).to_contain_text("word")
+    root = page.locator("#syntax .node").first
+    expect(root).to_have_attribute("aria-expanded", "false")
+    root.focus()
+    actor.press("ArrowRight")
+    expect(words).to_have_count(count)
+    expect(root).to_have_attribute("aria-expanded", "true")
+    assert float(shown.get_attribute("height") or 0) == high
+    actor.press("ArrowLeft")
+    expect(root).to_have_attribute("aria-expanded", "false")
+
+
+def test_a_wide_tree_is_dragged_and_its_root_is_in_view(actor: Actor) -> None:
+    page = actor.page
+    page.set_viewport_size({"width": 400, "height": 700})
+    actor.type(f"{TEXT[:-1]} because {TEXT.lower()}")
+    page.select_option("#syntax .views", "tree")
+    expect(page.locator("#syntax svg.tree.tree")).to_be_visible()
+    actor.settle()
+    root = page.locator("#syntax .label").first.bounding_box()
+    assert root
+    assert 0 <= root["x"] <= 400
+    scroll = page.locator("#syntax .scroll")
+    scroll.evaluate("one => one.scrollLeft = 0")
+    box = scroll.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 250, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 100, box["y"] + 8, steps=4)
+    page.mouse.up()
+    assert scroll.evaluate("one => one.scrollLeft") == 150
+    expect(page.locator("#syntax .panel")).to_have_count(0)
 
 
 def test_all_can_be_done_by_keys_alone(actor: Actor) -> None:
@@ -150,6 +275,20 @@ def test_axe_finds_nothing_serious(browser: Browser, server: Running, scheme: An
     page.click("#syntax .menu summary")
     found += audit(page, "trees")
     page.keyboard.press("Escape")
+    for task in ("syntax", "discourse"):
+        page.select_option(f"#{task} .views", "outline")
+        expect(page.locator(f"#{task} svg.outline")).to_be_visible()
+    actor.settle()
+    page.locator("#syntax .toggle").first.click()
+    found += audit(page, "outlines")
+    page.click("#compare")
+    page.fill("#gold", "(S (NP (NN Rain)) (VBD fell))")
+    page.click("#gold-form [type=submit]")
+    expect(page.locator("#comparison svg.tree")).to_be_visible()
+    found += audit(page, "comparison")
+    for task in ("syntax", "discourse"):
+        page.select_option(f"#{task} .views", "auto")
+    actor.settle()
     for task in ("syntax", "discourse"):
         page.click(f"#{task} button:has-text('Replay')")
         page.click(f"#{task} button[aria-label='Next step']")

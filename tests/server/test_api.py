@@ -438,3 +438,31 @@ def test_the_documented_examples_run(server: Running) -> None:
     answer = server.ask("POST", "/v1/parse", STREAMED.encode(), NDJSON)
     lines = [json.loads(line) for line in answer.body.splitlines()]
     assert [len(line["sentences"]) for line in lines] == [1, 1, 2]
+
+
+def test_a_drawing_fits_a_width_and_takes_a_view(server: Running) -> None:
+    tokens = [f"w{at}" for at in range(40)]
+    tree = {"tags": ["X"] * 40, "nodes": [["S", at, 40] for at in range(39)]}
+    body = {"tokens": tokens, "syntax": tree}
+    narrow = server.post("/v1/draw", {**body, "width": 320}).json
+    assert (narrow["view"], narrow["width"] <= 320) == ("outline", True)
+    assert len(narrow["folds"]) == 39
+    assert all(fold["y"] <= fold["floor"] <= narrow["height"] for fold in narrow["folds"])
+    rows = server.post("/v1/draw", {**body, "width": 320, "view": "rows"}).json
+    assert (rows["view"], rows["folds"]) == ("rows", [])
+
+
+def test_a_drawing_marks_what_differs_from_gold(server: Running) -> None:
+    tree = {"tags": ["PRP", "VBD"], "nodes": [["S", 0, 2], ["X", 0, 1]]}
+    body = {"tokens": ["She", "waved"], "syntax": tree}
+    gold = "(S (NP (PRP She)) (VP (VBD waved)))"
+    found = server.post("/v1/draw", {**body, "gold": gold}).json
+    marks = [(text["lines"], text["mark"]) for text in found["texts"] if text["mark"]]
+    assert marks == [(["≠ NP"], "changed"), (["− VP"], "missed"), (["≠ X"], "changed")]
+    assert found["summary"] == "1 of 3 phrases agree"
+    for wrong in ("(S (PRP He))", "(S", ""):
+        answer = server.post("/v1/draw", {**body, "gold": wrong})
+        assert (answer.status, answer.json["error"]["where"]) == (422, "body.gold")
+    edus = {"edus": [[0, 2]], "texts": ["She waved"], "nodes": []}
+    answer = server.post("/v1/draw", {"tokens": ["She", "waved"], "discourse": edus, "gold": gold})
+    assert answer.status == 422

@@ -123,7 +123,8 @@ class _Outline:
             doubt = is_doubtful(tree.evidence)
             return [label._replace(hint=hint, node=node, mark=mark, doubt=doubt, tinted=True)]
         at = self.index.spans[node].left
-        word, tag = self.leaves.words[at], SIGNS[mark] + self.leaves.tags[at]
+        word, tag = self.leaves.words[at], self.leaves.tags[at]
+        tag = SIGNS[mark] + (tag if tag != word or mark else "")  # not a comma twice
         lines = wrap(word, max(ROOM, self.right - MARGIN - 120.0), WORD)
         wide = max(text_width(line, WORD) for line in lines)
         found = [Text(word, lines, 0.0, 3.5, wide, 20.0 * len(lines), WORD, "word", node=node)]
@@ -158,7 +159,7 @@ class _Outline:
             if line == self.line_of[node - 1]:
                 continue
             above = self.line_of[parent]
-            rail = self.lefts[above] + min(10.0, 0.45 * self.step)
+            rail = self._rail(above)
             end, middle = self.lefts[line] - 3, self.tops[line] + 13.5
             bend = min(6.0, end - rail)
             if bend <= 0:
@@ -173,6 +174,10 @@ class _Outline:
             weight = line_weight(told.split if told else None)
             strokes.append(Stroke(path, "branch", weight, parent, to=node))
         return strokes
+
+    def _rail(self, line: int) -> float:
+        """Where the children of a line hang."""
+        return self.lefts[line] + min(10.0, 0.45 * self.step)
 
     def _places(self) -> list[Place]:
         """What can be folded: from the end of a phrase's line to the end of its last one."""
@@ -193,7 +198,7 @@ class _Outline:
                     end=end,
                     x=self.ends[line],
                     y=self.bottoms[line],
-                    left=self.lefts[line],
+                    left=self._rail(line),
                     right=self.ends[line],
                     floor=self.bottoms[self.line_of[end - 1]],
                     name=f"{visible(tree.label)}: {words}" + ("…" if span.width > 8 else ""),

@@ -67,10 +67,14 @@ def create_app(models: Mapping[str, ServedModel], settings: Settings | None = No
 
 def _routes(service: Service) -> list[BaseRoute]:
     files = PageFiles(packages=[("cleft.server", "static")])
+    drawings = PageFiles(packages=[("cleft.draw", ".")])
     api = encode(description(service))
 
     async def page(request: Request) -> Response:
         return await files.get_response("index.html", request.scope)
+
+    async def fold(request: Request) -> Response:
+        return await drawings.get_response("fold.js", request.scope)
 
     async def health(request: Request) -> Response:
         if service.stopping:
@@ -106,6 +110,7 @@ def _routes(service: Service) -> list[BaseRoute]:
 
     return [
         Route("/", page),
+        Route("/static/fold.js", fold),
         Mount("/static", files),
         Route(HEALTH, health),
         Route("/openapi.json", openapi),
@@ -267,6 +272,13 @@ EXAMPLES: dict[str, dict[str, dict[str, Any]]] = {
         "syntax": {
             "tokens": ["She", "waved"],
             "syntax": {"tags": ["PRP", "VBD"], "nodes": [["S", 0, 2], ["NP", 0, 1], ["VP", 1, 2]]},
+        },
+        "gold": {
+            "tokens": ["She", "waved"],
+            "syntax": {"tags": ["PRP", "VBD"], "nodes": [["S", 0, 2]]},
+            "gold": "(S (NP (PRP She)) (VP (VBD waved)))",
+            "width": 600,
+            "view": "outline",
         },
         "discourse": {
             "tokens": ["Rain", "fell", ",", "so", "we", "left"],

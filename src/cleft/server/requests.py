@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, inspect, structs
 from starlette.requests import Request
 
-from cleft.draw import Theme
+from cleft.draw import Theme, View
 from cleft.formats.jsonl import Relations
 from cleft.metrics.parseval import DiscourseMetric
 from cleft.search import SearchOptions
@@ -35,6 +35,7 @@ ALTERNATIVES = 20
 Text = Annotated[str, Meta(description="raw text, of any number of sentences")]
 Tokens = Annotated[list[list[str]], Meta(description="the tokens of each sentence")]
 Beam = Annotated[int, Meta(ge=1, le=BEAM, description="width of the search")]
+Width = Annotated[int, Meta(ge=240, le=100_000, description="pixels that a drawing may take")]
 Trees = Annotated[
     str | list[dict[str, Any]],
     Meta(description="brackets, JSON Lines or rs3 as text, or a list of JSON Lines records"),
@@ -52,8 +53,10 @@ class ParseOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = 0
     trace: Annotated[bool, Meta(description="the distributions over boundaries")] = False
     model: str | UnsetType = UNSET
-    formats: list[Literal["brackets", "jsonl", "rs3", "svg"]] = []
+    formats: list[Literal["brackets", "jsonl", "rs3", "svg", "forest", "qtree"]] = []
     theme: Theme = "auto"
+    width: Width | None = 1200
+    view: View = "auto"
 
     @property
     def search(self) -> SearchOptions:
@@ -109,6 +112,11 @@ class DrawRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     tokens: list[str]
     syntax: dict[str, Any] | UnsetType = UNSET
     discourse: dict[str, Any] | UnsetType = UNSET
+    gold: Annotated[str, Meta(description="brackets to compare the syntax with")] | UnsetType = (
+        UNSET
+    )
+    width: Width | None = None
+    view: View = "auto"
 
 
 class EvaluateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -136,6 +136,8 @@ class Formats(Answer, kw_only=True):
     jsonl: str | UnsetType = UNSET
     rs3: str | UnsetType = UNSET
     svg: str | UnsetType = UNSET
+    forest: str | UnsetType = UNSET
+    qtree: str | UnsetType = UNSET
 
 
 class AnyTree(Answer, kw_only=True):
@@ -313,8 +315,8 @@ class EvaluateAnswer(Struct):
 class DrawnText(Answer, kw_only=True):
     """A text in its box: x and y are the box's top left corner.
 
-    `node` is the node that the text belongs to, by its place in preorder, with
-    leaves. `tinted` asks for a coloured ground, `doubt` for a dashed outline.
+    `node` is the node that the text belongs to, if to any, by its place in preorder,
+    with leaves. `tinted` asks for a coloured ground, `doubt` for a dashed outline.
     """
 
     lines: list[str]
@@ -323,9 +325,10 @@ class DrawnText(Answer, kw_only=True):
     width: float
     height: float
     size: Annotated[float, Meta(description="of the font")]
-    role: Annotated[str, Meta(description="word, tag, label, edu, number or relation")]
+    role: Annotated[str, Meta(description="word, tag, label, edu or such")]
     tone: Annotated[str, Meta(description="the name of a colour, or empty")]
-    node: Count
+    node: Count | UnsetType = UNSET
+    mark: Annotated[str, Meta(description="wrong, missed, changed, or empty")] = ""
     tinted: bool
     doubt: bool
 
@@ -342,14 +345,32 @@ class DrawnLine(Answer, kw_only=True):
     to: Count | UnsetType = UNSET
 
 
+class Fold(Answer, kw_only=True):
+    """A phrase of an outline: folding it hides what stands between two heights.
+
+    A sign for the `words` that are hidden has room at `x`, on the line above `y`;
+    what the phrase holds hangs from a line at `rail`.
+    """
+
+    node: Count
+    x: float
+    rail: float
+    y: float
+    floor: float
+    words: Count
+
+
 class Drawing(Answer, kw_only=True):
     """The answer to /v1/draw: places in pixels from the top left corner."""
 
     width: float
     height: float
     right_to_left: bool
+    view: Annotated[str, Meta(description="tree, rows or outline")]
     texts: list[DrawnText]
     lines: list[DrawnLine]
+    folds: Annotated[list[Fold], Meta(description="the phrases of an outline")]
+    summary: Annotated[str, Meta(description="how gold and predicted agree, or empty")] = ""
 
 
 class Model(Answer, kw_only=True):

@@ -17,9 +17,23 @@ from msgspec import UNSET
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.document import Document
-from cleft.draw import Layout, Options, Section, html, lay_out, svg
+from cleft.draw import (
+    Diff,
+    Drawable,
+    Layout,
+    Options,
+    Section,
+    diff,
+    html,
+    latex,
+    lay_out,
+    svg,
+)
 from cleft.draw.svg_output import path_data
 from cleft.errors import CleftError
+from cleft.files import Text
+from cleft.formats.brackets import read_brackets
+from cleft.formats.cleaning import PTB
 from cleft.formats.jsonl import discourse_data, parse_record, syntax_data
 from cleft.formats.registry import FORMATS, DocumentFormat
 from cleft.formats.rs3 import write_rs3
@@ -221,7 +235,10 @@ def tree_formats(
         elif name == "rs3" and isinstance(tree, DiscourseTree):
             found[name] = _rs3([tree])
         elif name == "svg":
-            found[name] = svg(tree, Options(theme=options.theme))
+            drawn = Options(theme=options.theme, width=options.width, view=options.view)
+            found[name] = svg(tree, drawn)
+        elif name in ("forest", "qtree"):
+            found[name] = latex(tree, name)
         elif name == "jsonl":
             found[name] = _alone(tree, sentence).to_jsonl() + "\n"
     return responses.Formats(**found)
@@ -283,7 +300,17 @@ def drawing(value: Any, settings: Settings) -> responses.Drawing:
     >>> [text.lines for text in found.texts if text.role == "word"]
     [['She'], ['slept']]
     """
-    return _drawing(lay_out(_given_tree(check(value, DrawRequest), settings)))
+    request = check(value, DrawRequest)
+    tree: Drawable = _given_tree(request, settings)
+    if request.gold is not UNSET:
+        try:
+            (gold, *_) = read_brackets(Text("body.gold", request.gold), PTB)
+            tree = diff(gold, tree)  # type: ignore[type-var]
+        except CleftError as error:
+            raise RequestError(422, error.problem, where="body.gold", hint=error.hint) from error
+    found = _drawing(lay_out(tree, request.width, request.view))
+    found.summary = tree.summary if isinstance(tree, Diff) else ""
+    return found
 
 
 def _given_tree(request: DrawRequest, settings: Settings) -> Tree | DiscourseTree:
@@ -317,6 +344,7 @@ def _given_tree(request: DrawRequest, settings: Settings) -> Tree | DiscourseTre
 
 
 def _drawing(layout: Layout) -> responses.Drawing:
+    mirrored = any(text.right_to_left for text in layout.texts)
     texts = [
         responses.DrawnText(
             lines=list(text.lines),
@@ -327,7 +355,8 @@ def _drawing(layout: Layout) -> responses.Drawing:
             size=text.size,
             role=text.role,
             tone=text.tone,
-            node=text.node,
+            node=UNSET if text.node < 0 else text.node,
+            mark=text.mark,
             tinted=text.tinted,
             doubt=text.doubt,
         )
@@ -346,7 +375,19 @@ def _drawing(layout: Layout) -> responses.Drawing:
     return responses.Drawing(
         width=round(layout.width, 1),
         height=round(layout.height, 1),
-        right_to_left=any(text.right_to_left for text in layout.texts),
+        right_to_left=mirrored,
+        view=layout.view,
         texts=texts,
         lines=lines,
+        folds=[
+            responses.Fold(
+                node=one.node,
+                x=round(one.x, 1),
+                rail=round(one.right if mirrored else one.left, 1),
+                y=round(one.y, 1),
+                floor=round(one.floor, 1),
+                words=one.words,
+            )
+            for one in (layout.places if layout.view == "outline" else ())
+        ],
     )

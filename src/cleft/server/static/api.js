@@ -15,7 +15,12 @@
  * @property {boolean} [trace]
  * @property {string[]} [formats]
  * @property {string} [theme]
+ * @property {number} [width]
+ * @property {View} [view]
  */
+
+/** @typedef {"auto" | "tree" | "rows" | "outline"} View */
+/** @typedef {{width: number, view: View, gold?: string}} Frame  what a drawing is to fit */
 
 /**
  * A text in its box; `node` is the place in preorder of the node that it belongs to.
@@ -28,7 +33,8 @@
  * @property {number} size
  * @property {string} role
  * @property {string} tone
- * @property {number} node
+ * @property {number} [node]
+ * @property {string} mark
  * @property {boolean} tinted
  * @property {boolean} doubt
  */
@@ -41,8 +47,11 @@
  * @property {number} width
  * @property {number} height
  * @property {boolean} right_to_left
+ * @property {"tree" | "rows" | "outline"} view
+ * @property {string} summary  how gold and predicted agree
  * @property {DrawnText[]} texts
  * @property {DrawnLine[]} lines
+ * @property {(import("./fold.js").Fold & {rail: number})[]} folds
  */
 
 /** @typedef {{model: string, warnings: string[], sentences: Sentence[], formats?: Record<string, string>}} Answer */
@@ -100,23 +109,26 @@ export function parse(request, signal) {
   return ask("v1/parse", request, signal);
 }
 
-/** @type {WeakMap<object, Promise<Drawing>>} */
+/** @type {WeakMap<object, Map<string, Promise<Drawing>>>} */
 const drawings = new WeakMap();
 
 /**
- * The drawing of one of the trees of a sentence; it is asked for once.
+ * The drawing of one of the trees of a sentence; each is asked for once.
  * @param {import("./trees.js").Task} task
  * @param {Sentence} sentence
  * @param {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} tree
+ * @param {Frame} frame
  * @returns {Promise<Drawing>}
  */
-export function drawing(task, sentence, tree) {
-  const known = drawings.get(tree);
-  if (known) return known;
+export function drawing(task, sentence, tree, frame) {
+  const made = drawings.get(tree) ?? new Map();
+  drawings.set(tree, made);
+  const key = JSON.stringify(frame);
+  if (made.has(key)) return made.get(key);
   const tokens = sentence.tokens.map((token) => token.text);
-  const asked = ask("v1/draw", { tokens, [task]: record(tree) }, undefined);
-  drawings.set(tree, asked);
-  asked.catch(() => drawings.delete(tree));
+  const asked = ask("v1/draw", { tokens, [task]: record(tree), ...frame }, undefined);
+  made.set(key, asked);
+  asked.catch(() => made.delete(key));
   return asked;
 }
 

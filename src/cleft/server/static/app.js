@@ -2,11 +2,12 @@
 
 import { Refusal, drawing, models, parse, sentence as asSentence, setToken } from "./api.js";
 import { counted, visible } from "./characters.js";
+import { Comparison } from "./compare.js";
 import { button, byId, element, set } from "./dom.js";
 import { Pane } from "./pane.js";
-import { copy, download, fragment, shared } from "./save.js";
+import { copy, download, fragment, image, shared } from "./save.js";
 import { SentenceList, Summary } from "./sentences.js";
-import { Settings, theme, themeSwitch } from "./settings.js";
+import { Settings, colours, themeSwitch } from "./settings.js";
 import { Store } from "./state.js";
 import { listed } from "./trees.js";
 
@@ -32,6 +33,7 @@ class Problems {
   }
 
   clear() {
+    dim(false);
     this.root.hidden = true;
     this.root.replaceChildren();
   }
@@ -81,6 +83,10 @@ const panes = /** @type {const} */ (["syntax", "discourse"]).map(
 );
 const summary = new Summary(byId("summary"), store);
 const sentences = new SentenceList(byId("sentences"), store);
+const comparison = new Comparison(byId("comparison"), {
+  options: () => ({ beam: store.state.beam, ...(store.state.model ? { model: store.state.model } : {}) }),
+  watch,
+});
 const sentenceProblem = byId("sentence-problem");
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -169,10 +175,32 @@ function told(found, time) {
   return `${counted(found.length, "sentence")}, ${counted(tokens, "token")}, ${Math.round(time)} ms`;
 }
 
-/** @param {unknown} error */
+/** What is shown is not of the text that stands in the field: it dims. @param {unknown} error */
 function fail(error) {
   say("");
   problems.show(error);
+  dim(true);
+}
+
+/** @param {boolean} stale  whether what is shown is out of use until there is something new */
+function dim(stale) {
+  output.classList.toggle("stale", stale);
+  output.inert = stale;
+}
+
+/** Tell of what goes wrong in a comparison; until it is done the page is busy. @param {Promise<void>} work */
+async function watch(work) {
+  undrawn++;
+  outdated();
+  try {
+    await work;
+    problems.clear();
+  } catch (error) {
+    problems.show(error, () => comparison.form.requestSubmit());
+  } finally {
+    undrawn--;
+    settle();
+  }
 }
 
 /**
@@ -180,12 +208,13 @@ function fail(error) {
  * @param {Task} task
  * @param {import("./trees.js").Sentence} sentence
  * @param {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} tree
+ * @param {import("./api.js").Frame} frame
  */
-async function draw(task, sentence, tree) {
+async function draw(task, sentence, tree, frame) {
   undrawn++;
   outdated();
   try {
-    return await drawing(task, sentence, tree);
+    return await drawing(task, sentence, tree, frame);
   } catch (error) {
     fail(error);
   } finally {
@@ -220,23 +249,32 @@ async function trace(task) {
  * @param {Task} task
  * @param {string} format
  * @param {"copy" | "download"} how
+ * @param {import("./api.js").Frame} frame
  */
-async function save(task, format, how) {
+async function save(task, format, how, frame) {
   const { at, picks, asked } = store.state;
-  const ending = format === "brackets" ? "mrg" : format;
+  const written = format === "png" ? "svg" : format;
+  const ending = ENDINGS.get(format) ?? format;
+  const name = NAMES.get(format) ?? format;
   try {
-    const wish = { task, formats: [format], theme: theme(), alternatives: ALTERNATIVES };
-    const answer = await parse({ ...asked, ...wish });
-    const text = listed(answer.sentences[at], task)[picks[task]]?.formats?.[format];
-    if (text === undefined) throw new Refusal("The server did not write this format.", "", "format");
-    if (how === "download") download(text, `cleft-${task}-${at + 1}.${ending}`);
-    else if (!(await copy(text))) throw new Refusal("The browser keeps its clipboard closed.", "Download instead.", "copy");
-    say(how === "copy" ? `Copied as ${format}.` : `Saved as ${format}.`);
+    const wish = { task, formats: [written], theme: colours(), alternatives: ALTERNATIVES, ...frame };
+    const found = parse({ ...asked, ...wish }).then((answer) => {
+      const text = listed(answer.sentences[at], task)[picks[task]]?.formats?.[written];
+      if (text === undefined) throw new Refusal("The server did not write this format.", "", "format");
+      return text;
+    });
+    const content = format === "png" ? found.then(image) : found;
+    if (how === "download") download(await content, `cleft-${task}-${at + 1}.${ending}`);
+    else if (!(await copy(content))) throw new Refusal("The browser keeps its clipboard closed.", "Download instead.", "copy");
+    say(how === "copy" ? `Copied as ${name}.` : `Saved as ${name}.`);
     problems.clear();
   } catch (error) {
-    problems.show(error, () => save(task, format, how));
+    problems.show(error, () => save(task, format, how, frame));
   }
 }
+
+const ENDINGS = new Map([["brackets", "mrg"], ["forest", "tex"]]);
+const NAMES = new Map([["png", "an image"], ["forest", "LaTeX"]]);
 
 async function share() {
   const { at, text, model, beam, trees } = { ...store.state, text: field.value };
@@ -286,11 +324,20 @@ store.listen((changed) => {
   if (changed.has("sentences") || changed.has("at") || changed.has("picks")) summary.show();
 });
 
+// On a narrow screen the options are folded away, that the trees come into view.
+const roomy = matchMedia("(min-width: 36.01rem)");
+const unfold = () => (/** @type {HTMLDetailsElement} */ (byId("options")).open = roomy.matches);
+roomy.addEventListener("change", unfold);
+unfold();
 byId("theme").append(themeSwitch());
 byId("examples").append(...EXAMPLES.map((text) => button(text, () => example(text))));
 byId("share").addEventListener("click", share);
 byId("clear").addEventListener("click", () => example(""));
 field.addEventListener("input", typed);
+addEventListener("keydown", (event) => {
+  if (!event.altKey || event.ctrlKey || event.metaKey || !/^Arrow(Up|Down)$/.test(event.key)) return;
+  if (sentences.step(event.key === "ArrowDown" ? 1 : -1)) event.preventDefault();
+});
 addEventListener("hashchange", () => {
   if (takeFragment()) run();
 });

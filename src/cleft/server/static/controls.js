@@ -1,6 +1,6 @@
 // Controls of several parts: a choice of one, and a menu of buttons.
 
-import { element } from "./dom.js";
+import { element, icon } from "./dom.js";
 
 /**
  * One of several: native radio buttons, so that the arrow keys work as people know them.
@@ -42,7 +42,7 @@ export function choose(group, at) {
  * @param {HTMLElement[]} items
  */
 export function menu(title, items) {
-  const summary = element("summary", { class: "button" }, title);
+  const summary = element("summary", { class: "button" }, title, icon("down"));
   const list = element("div", { class: "menu-list" }, ...items);
   const root = element("details", { class: "menu" }, summary, list);
   const close = (/** @type {boolean} */ back) => {
@@ -65,4 +65,31 @@ export function menu(title, items) {
     if (event.target instanceof Node && !root.contains(event.target)) close(false);
   });
   return root;
+}
+
+/**
+ * Let what is too wide be moved by dragging it with a mouse; fingers scroll by themselves.
+ * @param {HTMLElement} scroll
+ */
+export function grabbable(scroll) {
+  /** @type {{x: number, left: number} | undefined} */
+  let held;
+  scroll.addEventListener("pointerdown", (event) => {
+    const free = event.pointerType === "mouse" && event.button === 0 && scroll.scrollWidth > scroll.clientWidth;
+    if (free) held = { x: event.clientX, left: scroll.scrollLeft };
+  });
+  scroll.addEventListener("pointermove", (event) => {
+    if (!held) return;
+    const by = event.clientX - held.x;
+    if (Math.abs(by) < 4 && !scroll.classList.contains("held")) return; // a click trembles
+    scroll.classList.add("held");
+    scroll.scrollLeft = held.left - by;
+  });
+  const drop = () => {
+    held = undefined;
+    // The click that ends the dragging must not pick a node.
+    setTimeout(() => scroll.classList.remove("held"));
+  };
+  for (const name of ["pointerup", "pointercancel", "pointerleave"]) scroll.addEventListener(name, drop);
+  scroll.addEventListener("click", (event) => scroll.classList.contains("held") && event.stopPropagation(), true);
 }

@@ -71,8 +71,29 @@ export function byId(id) {
 }
 
 /**
+ * Icons, drawn: no font has to have them.
+ * @type {Record<string, string>}
+ */
+const ICONS = {
+  play: "M5 3v10l8-5z",
+  pause: "M5.500 3.500v9M10.500 3.500v9",
+  next: "M6 3.500 10.500 8 6 12.500",
+  previous: "M10 3.500 5.500 8l4.500 4.500",
+  first: "M4.500 3.500v9M11.500 3.500 7 8l4.500 4.500",
+  last: "M11.500 3.500v9M4.500 3.500 9 8l-4.500 4.500",
+  close: "M4 4l8 8M12 4l-8 8",
+  down: "M4 6l4 4 4-4",
+};
+
+/** @param {string} name */
+export function icon(name) {
+  const look = { class: `icon icon-${name}`, viewBox: "0 0 16 16", "aria-hidden": "true" };
+  return shape("svg", look, shape("path", { d: ICONS[name] }));
+}
+
+/**
  * A button that does something.
- * @param {string} text
+ * @param {Node | string} text
  * @param {() => void} act
  * @param {Attributes} [attributes]
  */

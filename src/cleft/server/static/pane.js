@@ -2,7 +2,7 @@
 // node, the replay, and what can be saved.
 
 import { chance, counted, visible } from "./characters.js";
-import { choices, menu } from "./controls.js";
+import { choices, grabbable, menu } from "./controls.js";
 import { button, element, set } from "./dom.js";
 import { panel } from "./panel.js";
 import { draw, select } from "./picture.js";
@@ -17,6 +17,8 @@ import { discourseNodes, listed, satelliteDepths, syntaxNodes } from "./trees.js
 /** @typedef {import("./trees.js").Sentence} Sentence */
 /** @typedef {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} Tree */
 /** @typedef {import("./api.js").Drawing} Drawing */
+/** @typedef {import("./api.js").Frame} Frame */
+/** @typedef {import("./api.js").View} TreeView */
 
 /**
  * A tree that is drawn, with all that belongs to it.
@@ -26,21 +28,30 @@ import { discourseNodes, listed, satelliteDepths, syntaxNodes } from "./trees.js
  * @property {Drawing} drawing
  * @property {TreeNode[]} nodes
  * @property {SVGSVGElement} svg
+ * @property {Frame} frame  what it was drawn to fit
  */
 
 /**
  * @typedef {object} Services
- * @property {(task: Task, sentence: Sentence, tree: Tree) => Promise<Drawing | undefined>} draw
+ * @property {(task: Task, sentence: Sentence, tree: Tree, frame: Frame) => Promise<Drawing | undefined>} draw
  * @property {(task: Task) => Promise<Step[]>} trace  the shown tree's steps with distributions
- * @property {(task: Task, format: string, how: "copy" | "download") => void} save
+ * @property {(task: Task, format: string, how: "copy" | "download", frame: Frame) => void} save
  * @property {(text: string) => void} say
  */
 
 const TITLES = { syntax: "Syntax", discourse: "Discourse" };
 const FORMATS = {
-  syntax: [["brackets", "brackets"], ["jsonl", "JSON"], ["svg", "SVG"]],
-  discourse: [["rs3", "rs3"], ["jsonl", "JSON"], ["svg", "SVG"]],
+  syntax: [["brackets", "brackets"], ["jsonl", "JSON"], ["svg", "SVG"], ["forest", "LaTeX"], ["png", "image"]],
+  discourse: [["rs3", "rs3"], ["jsonl", "JSON"], ["svg", "SVG"], ["forest", "LaTeX"], ["png", "image"]],
 };
+/** @type {Record<Task, [TreeView, string][]>} */
+const VIEWS = {
+  syntax: [["auto", "Fit"], ["tree", "One line"], ["rows", "Rows"], ["outline", "Outline"]],
+  discourse: [["auto", "Fit"], ["tree", "Diagram"], ["outline", "Reading"]],
+};
+const NARROWEST = 240; // pixels that a drawing is laid out for
+const STEP = 8; // widths are rounded to this, so that few drawings are asked for
+const REST = 150; // milliseconds without a change of width before the tree is drawn anew
 
 export class Pane {
   /**
@@ -60,31 +71,55 @@ export class Pane {
     this.view = undefined;
     /** @type {Promise<void> | undefined} */
     this.showing = undefined;
-    this.fitted = false;
+    this.viewChoice = element("select", { "aria-label": `View of the ${task} tree`, class: "views" });
+    set(this.viewChoice, { title: "How the tree is set; “Fit” chooses by the width of the page" });
+    for (const [value, name] of VIEWS[task])
+      this.viewChoice.append(element("option", { value }, name));
+    this.viewChoice.addEventListener("change", () => this.showTree());
     this.best = element("div", { class: "best" });
     this.scroll = element("div", { class: "scroll", tabindex: 0, role: "region" });
     set(this.scroll, { "aria-label": `${TITLES[task]} tree` });
     this.details = element("div", { class: "details" });
     this.stage = element("div", { class: "view" }, this.scroll, this.details);
-    this.fit = button("Fit", () => this.toggleFit(), { "aria-pressed": "false" });
-    set(this.fit, { title: "Fit the tree to the width of the page" });
     this.replayButton = button("Replay", () => this.replay());
     root.append(this.header(), this.best, this.stage);
     this.stage.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.details.firstChild) this.close();
     });
-    new ResizeObserver(() => this.offerFit()).observe(this.scroll);
+    grabbable(this.scroll);
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let resting;
+    new ResizeObserver(() => {
+      clearTimeout(resting);
+      resting = setTimeout(() => this.resized(), REST);
+    }).observe(root);
+  }
+
+  /** What the drawing is to fit. @returns {Frame} */
+  get frame() {
+    const view = /** @type {TreeView} */ (this.viewChoice.value);
+    const style = getComputedStyle(this.root);
+    const inner = this.root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    const width = Math.max(NARROWEST, STEP * Math.floor(inner / STEP));
+    return { width, view };
+  }
+
+  /** The width has changed: draw the tree anew, unless it is being replayed. */
+  resized() {
+    const drawn = this.view?.frame;
+    if (!drawn || this.root.hidden || this.playing || drawn.width === this.frame.width) return;
+    this.showTree();
   }
 
   header() {
     const items = FORMATS[this.task].flatMap(([format, name]) =>
       /** @type {const} */ (["copy", "download"]).map((how) =>
         button(`${how === "copy" ? "Copy" : "Download"} ${name}`, () =>
-          this.services.save(this.task, format, how),
+          this.services.save(this.task, format, how, this.frame),
         ),
       ),
     );
-    const tools = element("div", { class: "tools" }, this.fit, this.replayButton, menu("Save", items));
+    const tools = element("div", { class: "tools" }, this.viewChoice, this.replayButton, menu("Save", items));
     const title = element("h2", { id: `${this.task}-title` }, TITLES[this.task]);
     this.note = element("span", { class: "note" });
     return element("header", {}, title, this.note, tools);
@@ -140,16 +175,18 @@ export class Pane {
     const trees = listed(sentence, this.task);
     const pick = Math.min(state.picks[this.task], trees.length - 1);
     const tree = (this.wanted = trees[pick]);
-    const drawing = await this.services.draw(this.task, sentence, tree);
-    if (this.wanted === tree && drawing) this.present(sentence, pick, drawing);
+    const frame = (this.asked = this.frame);
+    const drawing = await this.services.draw(this.task, sentence, tree, frame);
+    if (this.wanted === tree && this.asked === frame && drawing) this.present(sentence, pick, drawing, frame);
   }
 
   /**
    * @param {Sentence} sentence
    * @param {number} pick
    * @param {Drawing} drawing
+   * @param {Frame} frame
    */
-  present(sentence, pick, drawing) {
+  present(sentence, pick, drawing, frame) {
     const trees = listed(sentence, this.task);
     const nodes = this.nodesOf(sentence, trees[pick]);
     const novel = pick ? newcomers(nodes, this.nodesOf(sentence, trees[0])) : new Set();
@@ -159,11 +196,21 @@ export class Pane {
       novel,
       dropped: this.dropped(nodes),
     });
-    this.view = { sentence, tree: trees[pick], drawing, nodes, svg };
+    this.view = { sentence, tree: trees[pick], drawing, nodes, svg, frame };
     this.scroll.replaceChildren(svg);
     this.details.replaceChildren();
     this.tell(nodes, pick, novel.size);
-    this.offerFit();
+    this.showRoot(drawing);
+  }
+
+  /**
+   * A tree that is wider than the page begins with its root in the middle.
+   * @param {Drawing} drawing
+   */
+  showRoot(drawing) {
+    const root = drawing.texts.find((text) => text.node === 0);
+    const wide = this.scroll.clientWidth;
+    this.scroll.scrollLeft = root && drawing.width > wide ? root.x + root.width / 2 - wide / 2 : 0;
   }
 
   /**
@@ -220,21 +267,6 @@ export class Pane {
     /** @type {SVGElement | null} */ (svg.querySelector('[tabindex="0"]'))?.focus();
   }
 
-  offerFit() {
-    if (!this.view) return;
-    const { svg } = this.view;
-    if (!svg.isConnected) return set(this.fit, { hidden: true });
-    const wide = svg.viewBox.baseVal.width;
-    this.fit.hidden = !this.fitted && wide <= this.scroll.clientWidth;
-    this.scroll.classList.toggle("fitted", this.fitted);
-  }
-
-  toggleFit() {
-    this.fitted = !this.fitted;
-    set(this.fit, { "aria-pressed": String(this.fitted) });
-    this.offerFit();
-  }
-
   async replay() {
     if (this.playing) return this.endReplay(true);
     if (this.replayButton.ariaBusy === "true") return; // it is on its way
@@ -260,7 +292,6 @@ export class Pane {
     this.playing = new Replay({ task, ...view, steps, onClose: () => this.endReplay(true) });
     this.stage.replaceChildren(this.playing.root);
     set(this.replayButton, { "aria-pressed": "true" });
-    this.offerFit();
     this.playing.playButton?.focus();
   }
 
@@ -271,7 +302,7 @@ export class Pane {
     this.playing = undefined;
     this.stage.replaceChildren(this.scroll, this.details);
     set(this.replayButton, { "aria-pressed": null });
-    this.offerFit();
+    this.resized();
     if (back) this.replayButton.focus();
   }
 }

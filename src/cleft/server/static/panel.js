@@ -1,7 +1,7 @@
 // What the model thought of one node: its text, its labels, its splits.
 
 import { counted, percent, shown, visible } from "./characters.js";
-import { button, element } from "./dom.js";
+import { button, element, icon } from "./dom.js";
 import { splitRelation } from "./trees.js";
 
 /** @typedef {import("./trees.js").Node} Node */
@@ -33,7 +33,7 @@ export function spanText(sentence, left, right) {
  */
 export function panel({ nodes, at, sentence, steps, tone, onClose }) {
   const one = nodes[at];
-  const close = button("×", onClose, { class: "close", "aria-label": "Close details" });
+  const close = button(icon("close"), onClose, { class: "close", "aria-label": "Close details" });
   const width = one.right - one.left;
   const place = width > 1 ? `tokens ${one.left + 1}–${one.right}` : `token ${one.right}`;
   const head = element(

@@ -2,6 +2,7 @@
 
 import { percent, visible } from "./characters.js";
 import { set, shape, short } from "./dom.js";
+import { refold } from "./fold.js";
 
 /** @typedef {import("./trees.js").Node} Node */
 /** @typedef {import("./api.js").Drawing} Drawing */
@@ -17,6 +18,7 @@ import { set, shape, short } from "./dom.js";
 
 const ASCENT = 0.355; // from the middle of a line down to its baseline, in font sizes
 const WORDS = 8; // of a node's text that its name tells
+const STARTING = new Set(["heading", "note", "crumb", "prose"]); // tied to their start, not middle
 
 /**
  * Draw a tree.
@@ -27,7 +29,7 @@ const WORDS = 8; // of a node's text that its name tells
 export function draw(drawing, nodes, options) {
   const { width, height } = drawing;
   const svg = shape("svg", {
-    class: "tree",
+    class: `tree ${drawing.view}`,
     role: options.onPick ? "tree" : "img",
     "aria-label": visible(options.name),
     viewBox: `0 0 ${width} ${height}`,
@@ -38,18 +40,70 @@ export function draw(drawing, nodes, options) {
     const look = { class: role, d: path, "stroke-width": role === "tip" ? null : weight };
     svg.append(shape("path", { ...look, "data-node": node, "data-to": to }));
   }
-  const texts = Map.groupBy(drawing.texts, (text) => text.node);
+  /** @type {Map<number, Text[]>} */
+  const texts = Map.groupBy(drawing.texts, (text) => (nodes.length ? text.node ?? -1 : -1));
+  for (const part of texts.get(-1)?.flatMap((text) => box(text, drawing.right_to_left)) ?? [])
+    svg.append(part, " ");
   const words = nodes.map((one) => one.word ?? one.text ?? "");
   nodes.forEach((one, at) => {
     const item = handle(nodes, at, words, options);
     const own = texts.get(at) ?? [];
-    if (own.length) item.append(hit(own));
+    item.append(...hits(own));
     // The spaces keep lines apart for those who read the drawing as text.
     for (const part of own.flatMap((text) => box(text, drawing.right_to_left))) item.append(part, " ");
     svg.append(item);
   });
-  if (options.onPick) walkable(svg, nodes, options.onPick);
+  if (options.onPick) {
+    const folding = foldable(svg, drawing);
+    walkable(svg, nodes, options.onPick, folding);
+  }
   return svg;
+}
+
+/**
+ * What of an outline is folded, and how to fold more.
+ * @typedef {{can: Set<number>, folded: Set<number>, fold: (node: number) => void}} Folding
+ */
+
+/**
+ * Let the phrases of an outline be folded by the signs on their lines.
+ * @param {SVGSVGElement} svg
+ * @param {Drawing} drawing
+ * @returns {Folding}
+ */
+function foldable(svg, drawing) {
+  /** @type {Set<number>} */
+  const folded = new Set();
+  const can = new Set(drawing.folds.filter((one) => one.floor > one.y).map((one) => one.node));
+  const item = (/** @type {number} */ node) => svg.querySelector(`.node[data-node="${node}"]`);
+  const fold = (/** @type {number} */ node) => {
+    if (!folded.delete(node)) folded.add(node);
+    refold(svg, drawing.folds, folded);
+    const label = item(node);
+    if (label) set(label, { "aria-expanded": String(!folded.has(node)) });
+    svg.querySelector(`.toggle[data-node="${node}"]`)?.classList.toggle("folded", folded.has(node));
+  };
+  for (const { node, rail, y } of drawing.folds) {
+    if (!can.has(node)) continue;
+    const x = rail;
+    const sign = shape(
+      "g",
+      { class: "toggle", "data-node": node, "aria-hidden": "true" },
+      shape("rect", { class: "hit", x: short(x - 11), y: short(y - 11), width: 22, height: 22 }),
+      shape("circle", { cx: short(x), cy: short(y), r: 4.5 }),
+      shape("path", { class: "minus", d: `M${short(x - 2)} ${short(y)}h4` }),
+      shape("path", { class: "plus", d: `M${short(x)} ${short(y - 2)}v4` }),
+      shape("title", {}, "Fold or unfold"),
+    );
+    sign.addEventListener("click", (event) => {
+      event.stopPropagation();
+      fold(node);
+    });
+    svg.append(sign);
+    const label = item(node);
+    if (label) set(label, { "aria-expanded": "true" });
+  }
+  return { can, folded, fold };
 }
 
 /**
@@ -107,24 +161,27 @@ function nameOf(nodes, at, words) {
 }
 
 /**
- * The ground that takes clicks and shows focus.
+ * The grounds that take clicks and show focus: one for a leaf, one for each name of a phrase,
+ * which may stand in several rows.
  * @param {Text[]} texts
  */
+function hits(texts) {
+  const names = texts.filter((text) => text.tinted);
+  return names.length ? names.map((text) => hit([text])) : texts.length ? [hit(texts)] : [];
+}
+
+/** @param {Text[]} texts */
 function hit(texts) {
   const left = Math.min(...texts.map((text) => text.x));
   const top = Math.min(...texts.map((text) => text.y));
   const right = Math.max(...texts.map((text) => text.x + text.width));
   const bottom = Math.max(...texts.map((text) => text.y + text.height));
-  // Several relations of one node may stand far apart: then the first holds the focus.
-  const apart = texts[0].role === "relation" && texts.length > 1;
-  const [width, height] = apart ? [texts[0].width, texts[0].height] : [right - left, bottom - top];
-  const [x, y] = apart ? [texts[0].x, texts[0].y] : [left, top];
   return shape("rect", {
     class: "hit",
-    x: short(x - 3),
-    y: short(y - 2),
-    width: short(width + 6),
-    height: short(height + 4),
+    x: short(left - 3),
+    y: short(top - 2),
+    width: short(right - left + 6),
+    height: short(bottom - top + 4),
     rx: 7,
   });
 }
@@ -136,10 +193,13 @@ function hit(texts) {
  * @returns {SVGElement[]}
  */
 function box(text, rightToLeft) {
-  const x = short(text.x + text.width / 2);
+  const started = STARTING.has(text.role);
+  const start = rightToLeft ? text.x + text.width : text.x;
+  const x = short(started ? start : text.x + text.width / 2);
   const step = text.height / text.lines.length;
   const base = text.y + step / 2 + text.size * ASCENT;
-  const names = `${text.role} ${text.tone}`.trim();
+  const tone = text.mark || text.tone;
+  const names = `${text.role} ${tone}`.trim();
   const direction = rightToLeft ? "rtl" : null;
   const look = { class: names, "font-size": text.size, direction, x };
   const drawn = text.lines.map((line, at) =>
@@ -147,7 +207,7 @@ function box(text, rightToLeft) {
   );
   if (!text.tinted) return drawn;
   const chip = shape("rect", {
-    class: `chip ${text.tone}-tint${text.doubt ? " doubt" : ""}`,
+    class: `chip ${tone}-tint${text.doubt && !text.mark ? " doubt" : ""}`,
     x: text.x,
     y: text.y,
     width: text.width,
@@ -162,8 +222,9 @@ function box(text, rightToLeft) {
  * @param {SVGSVGElement} svg
  * @param {Node[]} nodes
  * @param {(node: number) => void} onPick
+ * @param {Folding} folding
  */
-function walkable(svg, nodes, onPick) {
+function walkable(svg, nodes, onPick, folding) {
   const items = /** @type {SVGGElement[]} */ ([...svg.querySelectorAll(".node")]);
   const at = (/** @type {EventTarget | null} */ target) =>
     target instanceof Element ? items.indexOf(/** @type {SVGGElement} */ (target.closest(".node"))) : -1;
@@ -172,6 +233,19 @@ function walkable(svg, nodes, onPick) {
     if (place === undefined || place < 0 || !items[place]) return;
     items.forEach((item, one) => set(item, { tabindex: one === place ? 0 : -1 }));
     items[place].focus();
+  };
+  // In an outline: from line to line, in and out, folding on the way.
+  const stroll = (/** @type {number} */ place, /** @type {string} */ key) => {
+    const { can, folded, fold } = folding;
+    const seen = (/** @type {number} */ one) => items[one] && !items[one].classList.contains("gone");
+    if (key === "ArrowLeft" && can.has(place) && !folded.has(place)) return fold(place);
+    if (key === "ArrowRight" && folded.has(place)) return fold(place);
+    if (key === "ArrowLeft") return focus(nodes[place].parent);
+    if (key === "ArrowRight") return focus(nodes[place].children[0]);
+    const step = key === "ArrowDown" ? 1 : -1;
+    let next = place + step;
+    while (items[next] && !seen(next)) next += step;
+    focus(next);
   };
   svg.addEventListener("click", (event) => {
     const place = at(event.target);
@@ -183,6 +257,7 @@ function walkable(svg, nodes, onPick) {
     const place = at(event.target);
     if (place < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" || event.key === " ") onPick(place);
+    else if (folding.can.size && /^Arrow/.test(event.key)) stroll(place, event.key);
     else if (/^(Arrow|Home|End)/.test(event.key)) focus(neighbour(nodes, place, event.key));
     else return;
     event.preventDefault();

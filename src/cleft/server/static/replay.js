@@ -2,7 +2,7 @@
 // and the pointer's distribution below it.
 
 import { percent, shown } from "./characters.js";
-import { button, element, set } from "./dom.js";
+import { button, element, icon, set } from "./dom.js";
 import { spanText } from "./panel.js";
 import { draw, reveal } from "./picture.js";
 import { boundaries, line, ribbon } from "./ribbon.js";
@@ -36,6 +36,7 @@ export class Replay {
     this.timer = undefined;
     this.nodes = nodes;
     this.drawing = drawing;
+    this.hanging = task === "syntax" && drawing.view === "tree"; // the pointer, from the words
     this.told = element("p", { class: "told", "aria-live": "polite" });
     this.stage = element("div", { class: "stage" });
     this.root = element(
@@ -51,7 +52,7 @@ export class Replay {
   }
 
   controls() {
-    this.playButton = button("▶", () => this.toggle(), { class: "play", "aria-label": "Play" });
+    this.playButton = button(icon("play"), () => this.toggle(), { class: "play", "aria-label": "Play" });
     this.slider = element("input", { type: "range", min: 0, max: this.steps.length, step: 1 });
     set(this.slider, { "aria-label": "Step" });
     this.slider.addEventListener("input", () => {
@@ -66,11 +67,11 @@ export class Replay {
     return element(
       "div",
       { class: "controls" },
-      button("⏮", by(-Infinity), { "aria-label": "First step" }),
-      button("‹", by(-1), { "aria-label": "Previous step" }),
+      button(icon("first"), by(-Infinity), { "aria-label": "First step" }),
+      button(icon("previous"), by(-1), { "aria-label": "Previous step" }),
       this.playButton,
-      button("›", by(1), { "aria-label": "Next step" }),
-      button("⏭", by(Infinity), { "aria-label": "Last step" }),
+      button(icon("next"), by(1), { "aria-label": "Next step" }),
+      button(icon("last"), by(Infinity), { "aria-label": "Last step" }),
       this.slider,
       this.count,
       button("Close", () => this.close(), { class: "end" }),
@@ -86,13 +87,13 @@ export class Replay {
     const name = `${this.task === "syntax" ? "Syntax" : "Discourse"} tree so far`;
     this.svg = draw(this.drawing, this.nodes, { name });
     this.hangings = element("div", {});
-    if (this.task === "syntax") {
+    if (this.hanging) {
       this.scroll.append(element("div", { class: "together" }, this.svg, this.hangings));
       this.stage.append(this.scroll);
     } else {
       this.scroll.append(this.svg);
       this.below.append(this.hangings);
-      this.stage.append(this.scroll, this.below);
+      this.stage.append(this.below, this.scroll); // the sentence is in place from the start
     }
   }
 
@@ -144,7 +145,7 @@ export class Replay {
     const { scroll, below, hangings, drawing } = this;
     if (!scroll || !below || !hangings) return;
     const before = this.steps.slice(0, Math.max(0, this.taken - 1));
-    if (this.task === "syntax") {
+    if (this.hanging) {
       const edges = boundaries(drawing);
       hangings.replaceChildren(ribbon({ edges, width: drawing.width, step, before }));
       return this.follow(scroll, step, edges);
@@ -216,7 +217,7 @@ export class Replay {
   /** @param {boolean} playing */
   mark(playing) {
     if (!this.playButton) return;
-    this.playButton.textContent = playing ? "⏸" : "▶";
+    this.playButton.replaceChildren(icon(playing ? "pause" : "play"));
     set(this.playButton, { "aria-label": playing ? "Pause" : "Play" });
   }
 

@@ -68,7 +68,7 @@ export function line(words) {
  */
 export function ribbon({ edges, width, step, before, words }) {
   const down = words ? 26 : 0;
-  const height = down + TOP + TALLEST + 26;
+  const height = down + TOP + (step || !words ? TALLEST + 26 : 14); // before the first step: the sentence
   const svg = shape("svg", {
     class: "ribbon",
     width: short(width),
@@ -133,7 +133,7 @@ function bars(edges, step, y) {
     const box = { x: short(edges[at] - BAR / 2), y: y + 5, width: BAR, height: short(height) };
     drawn.push(shape("rect", { class: names, rx: Math.min(3, height / 2), ...box }));
     if (share < TOLD && !chosen) continue;
-    const place = { x: short(edges[at]), y: short(y + 5 + height + 14), "font-size": 10.5 };
+    const place = { x: short(edges[at]), y: short(y + 5 + height + 14), "font-size": 11 };
     drawn.push(shape("text", { class: `amount${chosen ? " chosen" : ""}`, ...place }, percent(share)));
   }
   return drawn;

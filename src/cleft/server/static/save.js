@@ -4,15 +4,46 @@
 import { element } from "./dom.js";
 
 /**
- * Copy a text; false where the browser does not let us.
- * @param {string} text
+ * Copy a text or an image; false where the browser does not let us. It may still be on its way:
+ * a browser lets a page copy only for a moment after a click.
+ * @param {string | Promise<string | Blob>} given
  */
-export async function copy(text) {
+export async function copy(given) {
+  const content = Promise.resolve(given);
   try {
-    await navigator.clipboard.writeText(text);
+    const found = await content;
+    if (found instanceof Blob) await navigator.clipboard.write([new ClipboardItem({ [found.type]: found })]);
+    else await navigator.clipboard.writeText(found);
     return true;
   } catch {
-    return copyBySelection(text); // no clipboard over plain HTTP but on the machine itself
+    const found = await content; // what is wrong with it is told by who asked for it
+    return typeof found === "string" && copyBySelection(found); // plain HTTP has no clipboard
+  }
+}
+
+const FINE = 2; // pixels of an image for one of the drawing
+const LARGEST = 8000; // pixels of a side that every browser can draw
+
+/**
+ * An SVG drawing as a PNG image.
+ * @param {string} svg
+ * @returns {Promise<Blob>}
+ */
+export async function image(svg) {
+  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  try {
+    const drawing = new Image();
+    drawing.src = address;
+    await drawing.decode();
+    const { width, height } = drawing;
+    const scale = Math.min(FINE, LARGEST / width, LARGEST / height);
+    const canvas = element("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+    canvas.getContext("2d")?.drawImage(drawing, 0, 0, canvas.width, canvas.height);
+    return await new Promise((done, failed) =>
+      canvas.toBlob((made) => (made ? done(made) : failed(new Error("no image was made"))), "image/png"),
+    );
+  } finally {
+    URL.revokeObjectURL(address);
   }
 }
 
@@ -36,13 +67,14 @@ const TYPES = new Map([
 ]);
 
 /**
- * Offer a text as a file.
- * @param {string} text
+ * Offer a text or an image as a file.
+ * @param {string | Blob} content
  * @param {string} name
  */
-export function download(text, name) {
+export function download(content, name) {
   const type = TYPES.get(name.split(".").at(-1) ?? "") ?? "text/plain";
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const file = content instanceof Blob ? content : new Blob([content], { type: `${type};charset=utf-8` });
+  const address = URL.createObjectURL(file);
   const link = element("a", { href: address, download: name });
   link.click();
   // The browser has to have begun before the address may go.

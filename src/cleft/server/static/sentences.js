@@ -2,7 +2,7 @@
 
 import { counted, visible } from "./characters.js";
 import { choices, choose } from "./controls.js";
-import { button, element, set } from "./dom.js";
+import { button, element, icon, set } from "./dom.js";
 import { discourseNodes, listed, satelliteDepths } from "./trees.js";
 
 /** @typedef {import("./state.js").Store} Store */
@@ -27,7 +27,7 @@ export class SentenceList {
     const { sentences, at } = this.store.state;
     this.root.hidden = sentences.length < 2;
     if (this.root.hidden) return this.root.replaceChildren();
-    const group = choices({
+    const group = (this.group = choices({
       name: "sentence",
       legend: "Sentence",
       kind: "lines",
@@ -37,14 +37,24 @@ export class SentenceList {
       ]),
       chosen: at,
       onChoose: (chosen) => this.store.update({ at: chosen, picks: { syntax: 0, discourse: 0 } }),
-    });
-    const step = (/** @type {number} */ by) => () => choose(group, this.store.state.at + by);
-    this.previous = button("‹", step(-1), { "aria-label": "Previous sentence" });
-    this.next = button("›", step(1), { "aria-label": "Next sentence" });
+    }));
+    this.previous = button(icon("previous"), () => this.step(-1), { "aria-label": "Previous sentence" });
+    this.next = button(icon("next"), () => this.step(1), { "aria-label": "Next sentence" });
     const tools = element("div", { class: "tools" }, this.previous, this.next);
     const head = element("header", {}, element("h2", {}, "Sentences"), this.count, tools);
     this.root.replaceChildren(head, group);
     this.tell();
+  }
+
+  /**
+   * Go to another sentence; whether there is one.
+   * @param {number} by
+   */
+  step(by) {
+    const to = this.store.state.at + by;
+    if (!this.group || this.root.hidden || to < 0 || to >= this.store.state.sentences.length) return false;
+    choose(this.group, to);
+    return true;
   }
 
   tell() {

@@ -9,6 +9,14 @@ import { byId, element } from "./dom.js";
 const BEAMS = [1, 4, 8, 16, 32, 64];
 const TREES = [1, 3, 5, 10, 20];
 
+const CARE = new Map([[1, "quick"], [4, "brief"], [8, "usual"], [16, "careful"], [32, "thorough"], [64, "utmost"]]);
+
+/** A width of the beam in plain words. @param {number} width */
+const searched = (width) => `${CARE.get(width)} (${width})`;
+
+/** A number of trees in plain words. @param {number} count */
+const asked = (count) => (count === 1 ? "the best tree" : `the best ${count} trees`);
+
 /** @param {string} id */
 const list = (id) => /** @type {HTMLSelectElement} */ (byId(id));
 
@@ -22,8 +30,8 @@ export class Settings {
     this.model = list("model");
     this.beam = list("beam");
     this.trees = list("trees-asked");
-    fill(this.beam, BEAMS, store.state.beam, (width) => (width === 1 ? "1, greedy" : String(width)));
-    fill(this.trees, TREES, store.state.trees, String);
+    fill(this.beam, BEAMS, store.state.beam, searched);
+    fill(this.trees, TREES, store.state.trees, asked);
     for (const each of [this.model, this.beam, this.trees])
       each.addEventListener("change", () => {
         this.read();
@@ -49,8 +57,8 @@ export class Settings {
     this.model.value = chosen;
     byId("model-field").hidden = names.length < 2;
     const within = (/** @type {number[]} */ all, /** @type {number} */ most) => all.filter((one) => one <= most);
-    fill(this.beam, within(BEAMS, found.limits.beam), state.beam, (width) => (width === 1 ? "1, greedy" : String(width)));
-    fill(this.trees, within(TREES, found.limits.n_best), state.trees, String);
+    fill(this.beam, within(BEAMS, found.limits.beam), state.beam, searched);
+    fill(this.trees, within(TREES, found.limits.n_best), state.trees, asked);
     this.read();
   }
 
@@ -103,9 +111,16 @@ const NAMES = ["Auto", "Light", "Dark"];
 const KEY = "cleft-theme";
 
 /** @returns {Theme} */
-export function theme() {
+function theme() {
   const found = document.documentElement.dataset.theme;
   return THEMES.find((one) => one === found) ?? "auto";
+}
+
+/** The colours that are seen, which a picture has to name. @returns {"light" | "dark"} */
+export function colours() {
+  const chosen = theme();
+  if (chosen !== "auto") return chosen;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
 /** @param {Theme} chosen */
