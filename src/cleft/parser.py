@@ -79,7 +79,7 @@ class Parser:
     will do, such as the one of PyTorch; only worker processes need the directory.
 
     >>> load("en-fast").manifest.tasks
-    ('syntax', 'discourse')
+    ('syntax', 'discourse', 'document')
     """
 
     def __init__(
