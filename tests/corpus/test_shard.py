@@ -329,3 +329,19 @@ def test_a_full_disk_leaves_no_output() -> None:
 
     assert forked(limited) == (2, "out/shard-00000.jsonl: cannot be written: File too large")
     assert [path.name for path in OUT.iterdir() if "shard-" in path.name] == []
+
+
+def test_a_document_is_a_record_with_one_tree(document_model: str) -> None:
+    Path("a.txt").write_text("It rained. She left.\n\nWe slept.\n")
+    Path("b.jsonl").write_text('{"text": "It rained. She left.", "page": 3}\n["no"]\n')
+    chosen = options(document=True, task="both")
+    plan = planned(chosen, "a.txt", "b.jsonl")
+    work = ShardWorker(str(OUT), plan.root, chosen, document_model)
+    outcome = work(Task(plan[0], shard_name(0, 1, chosen)))
+    one, two, wrong = records(OUT)
+    assert (one["id"], two["id"], wrong["id"]) == ("a.txt:1:1", "b.jsonl:1:1", "b.jsonl:2:1")
+    assert [len(one["sentences"]), len(two["sentences"])] == [3, 2]
+    assert one["discourse"]["edus"][-1][1] == len(one["tokens"])
+    assert two["source"] == {"page": 3}
+    assert "expected a text for --document" in wrong["error"]
+    assert outcome.errors == {"InputError": 1}

@@ -162,14 +162,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> Any:
     from cleft.corpus.plan import Options
-    from cleft.parser import Parser
 
-    if args.document and not hasattr(Parser, "parse_document"):
-        raise UsageError("--document: this version of cleft parses sentences only")
+    if args.document and args.format != "jsonl":
+        raise UsageError("--document needs --format jsonl", hint="the others hold sentences")
     if args.format == "brackets" and args.task == "discourse":
         raise UsageError("--format brackets holds syntax", hint="choose another format")
-    if args.document and args.format == "brackets":
-        raise UsageError("--document is about discourse, and --format brackets holds syntax")
     return Options(
         task="syntax" if args.format == "brackets" else args.task,
         beam=args.beam,

@@ -289,6 +289,18 @@ class _Sentences:
         if fault is not None:
             yield self.failed(item, fault)
 
+    def text(self, item: _Item) -> tuple[str, dict[str, Any]]:
+        """The text of an item that is a document, and what its record says of it."""
+        if item.part.file.kind == "text":
+            return item.data, _fields(item, 1)
+        data = item.data
+        if item.part.file.kind == "jsonl":
+            data = json_object(data, _place(item))
+        text = data.get("text") if isinstance(data, dict) else None
+        if not isinstance(text, str):
+            raise InputError("expected a text for --document", where=_place(item))
+        return text, _fields(item, 1, {key: data[key] for key in data if key != "text"})
+
     def failed(self, item: _Item, fault: CleftError) -> SentenceInput:
         """An item that cannot be parsed, in its place."""
         text = item.data if isinstance(item.data, str) else str(item.data.get("text") or "")
@@ -397,9 +409,11 @@ class _Output:
         text = "".join(f"{self._line(sentence)}\n" for sentence in sentences)
         self._stream.write(text.encode("utf-8", "backslashreplace"))
 
-    def _line(self, sentence: Sentence) -> str:
-        if self._form == "jsonl":
+    def _line(self, sentence: Any) -> str:
+        if self._form == "jsonl" and isinstance(sentence, Sentence):
             return sentence.to_jsonl(compact=True)
+        if self._form == "jsonl":
+            return sentence.to_jsonl()
         return sentence.syntax.brackets() if sentence.syntax is not None else MISSING
 
     def close(self) -> None:
@@ -463,13 +477,39 @@ class ShardWorker:
             size = os.fstat(stream.fileno()).st_size
         return count.outcome(began, size)
 
-    def _parsed(self, task: Task, count: _Count) -> Iterator[list[Sentence]]:
+    def _parsed(self, task: Task, count: _Count) -> Iterator[list[Any]]:
+        """The results in order, some at a time: sentences, or documents."""
+        if self.options.document:
+            for item, fault in self._chosen(task, count):
+                found = [self._document(item, fault)]
+                count.add(found)
+                yield found
+            return
         for window in windows(self._given(task, count), first=LARGEST):
-            found = self.parser.parse_inputs(window, task=self._task, options=self._search)
-            count.add(found)
-            yield found
+            sentences = self.parser.parse_inputs(window, task=self._task, options=self._search)
+            count.add(sentences)
+            yield sentences
+
+    def _document(self, item: _Item, fault: CleftError | None) -> Any:
+        """One tree over the text of an item, or the error in its place."""
+        try:
+            text, fields = self._sentences.text(item)
+            if fault is None:
+                document = self.parser.parse_document(text, task=self._task, beam=self.options.beam)
+                return replace(document, id=fields.pop("id"), fields=fields)
+        except CleftError as error:
+            fault = error
+        return self._sentences.failed(item, fault).result()
 
     def _given(self, task: Task, count: _Count) -> Iterator[SentenceInput]:
+        for item, fault in self._chosen(task, count):
+            if fault is not None:
+                yield self._sentences.failed(item, fault)
+            else:
+                yield from self._sentences.of(item)
+
+    def _chosen(self, task: Task, count: _Count) -> Iterator[tuple[_Item, CleftError | None]]:
+        """The items of a task, those that are skipped with their error."""
         skip = dict(task.skip)
         for part in task.shard.parts:
             for item in _items(part, self._reader, self.options, self.root):
@@ -477,9 +517,9 @@ class ShardWorker:
                 count.items += 1
                 if number in skip:
                     why = skip[number] or "its worker process ended each time it was parsed"
-                    yield self._sentences.failed(item, WorkerError(why, where=_place(item)))
+                    yield item, WorkerError(why, where=_place(item))
                 elif task.first <= number < task.last:
-                    yield from self._sentences.of(item)
+                    yield item, item.fault
 
 
 class _Count:
