@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
     from cleft.search import Parse
 
-__all__ = ["Document", "Summary", "grafted", "join_sentences", "paragraph_starts"]
+__all__ = ["Document", "Summary", "grafted", "join_sentences", "moved", "paragraph_starts"]
 
 OURS = frozenset({"id", "text", "paragraphs", "sentences", "error", "discourse"})
 """Keys of a line that are a document's own; `fields` has the others."""
@@ -384,13 +384,13 @@ def _placed(
         if number:
             parts.append(BREAK if number in begins else " ")
             position += len(parts[-1])
-        rows.append(_moved(sentence, position - sentence.start))
+        rows.append(moved(sentence, position - sentence.start))
         parts.append(sentence.text)
         position += len(sentence.text)
     return "".join(parts), tuple(rows)
 
 
-def _moved(sentence: Sentence, by: int) -> Sentence:
+def moved(sentence: Sentence, by: int) -> Sentence:
     """A sentence further on in the text; its EDUs get their places."""
     tokens = tuple(
         [token._replace(start=token.start + by, end=token.end + by) for token in sentence.tokens]

@@ -301,3 +301,25 @@ def test_every_extension_is_documented():
     assert "parse_string" in Underscore.span_extensions
     for name in Underscore.span_extensions:
         assert f"`span._.{name}`" in PAGE
+
+
+def test_a_document_has_one_tree_and_offsets_into_the_doc(document_model):
+    text = "The Day\n\nAnn  slept, because it rained. But Ben left. \n\n Eva won. So Tom smiled."
+    nlp = pipeline(model=document_model, document=True)
+    (doc,) = nlp.pipe([text])
+    found = doc._.rst
+    assert found.text == text
+    assert found.tree is not None
+    assert [text[token.start : token.end] for token in found.tokens] == list(found.words)
+    for edu in found.edus:
+        assert " ".join(text[edu.start : edu.end].split()) == edu.text
+    begins = [found.sentences[number].words[0] for number in found.paragraphs]
+    assert begins == ["The", "Eva"]  # the sentencizer does not end a sentence after a title
+    for sentence, tree in zip(doc.sents, doc._.cleft_discourse, strict=True):
+        assert sentence.start_char <= tree.edus[0].start < tree.edus[-1].end <= sentence.end_char
+        assert text[tree.edus[0].start :].startswith(tree.edus[0].text.split()[0])
+    again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert again._.rst.tree == found.tree
+    assert pipeline()("So she left.")._.rst is None
+    with pytest.raises(ModelError, match="no head for documents"):
+        pipeline(document=True)

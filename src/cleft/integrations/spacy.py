@@ -10,6 +10,8 @@ know mean the same here:
   and on a token `.labels`, `.parse_string`, `.parent`
 - `span._.cleft_syntax`, `.cleft_discourse`: a Tree, a DiscourseTree, or None
 - `span._.cleft_edus`, `.cleft_error`; and lists of each on a Doc, a sentence an entry
+- `doc._.rst`: a Document with one discourse tree over all sentences, if the setting
+  `document` asks for it, else None
 
 White space tokens have no part in a tree. docs/spacy.md shows how it is used.
 """
@@ -17,6 +19,7 @@ White space tokens have no part in a tree. docs/spacy.md shows how it is used.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,9 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, Token
 
+from cleft.discourse import DiscourseTree
+from cleft.document import Document, moved
+from cleft.documents import DocumentInput
 from cleft.errors import CleftError, FormatError, UsageError
 from cleft.formats.jsonl import Record, format_record
 from cleft.integrations.spacy_spans import SpanGetters, keep, sentences_of, words_of
@@ -34,23 +40,27 @@ from cleft.text import Token as Place
 
 __all__ = ["Cleft", "make_cleft"]
 
-SETTINGS = {"model": "en", "task": "both", "beam": 1, "batch_size": 256}
+SETTINGS = {"model": "en", "task": "both", "beam": 1, "batch_size": 256, "document": False}
+RST = "cleft.rst"
+"""Where a Doc keeps its document, as a line of JSON."""
+BLANK = re.compile(r"\n[^\S\n]*\n")
 FILE = "cleft.json"
 
 
 @Language.factory("cleft", default_config=SETTINGS, requires=["doc.sents"])
 def make_cleft(
-    nlp: Language, name: str, model: str, task: str, beam: int, batch_size: int
+    nlp: Language, name: str, model: str, task: str, beam: int, batch_size: int, document: bool
 ) -> Cleft:
     """What `nlp.add_pipe("cleft", config={…})` calls."""
-    return Cleft(name, model=model, task=task, beam=beam, batch_size=batch_size)
+    return Cleft(name, model=model, task=task, beam=beam, batch_size=batch_size, document=document)
 
 
 class Cleft(Pipe):
     """The component. It is its settings and a parser, which is never written out.
 
     `model` is a built-in model or a directory, `task` syntax, discourse or both,
-    `batch_size` how many sentences are parsed at once.
+    `batch_size` how many sentences are parsed at once. With `document` each Doc
+    has one discourse tree over it, too.
     """
 
     def __init__(
@@ -61,9 +71,11 @@ class Cleft(Pipe):
         task: str = "both",
         beam: int = 1,
         batch_size: int = 256,
+        document: bool = False,
     ) -> None:
         self.name = name
-        self._set({"model": model, "task": task, "beam": beam, "batch_size": batch_size})
+        settings = {"model": model, "task": task, "beam": beam, "batch_size": batch_size}
+        self._set({**settings, "document": document})
 
     def _set(self, settings: dict[str, Any]) -> None:
         """Take settings over and load their parser; a wrong one is refused here."""
@@ -73,7 +85,10 @@ class Cleft(Pipe):
                 where=f"the pipe {self.name!r}",
             )
         parser = load(settings["model"])
-        parser.stream([], task=settings["task"], beam=settings["beam"])  # it checks both
+        # It checks them.
+        parser.stream(
+            [], task=settings["task"], beam=settings["beam"], document=settings["document"]
+        )
         self.settings = settings
         self.parser: Parser = parser
 
@@ -122,7 +137,17 @@ class Cleft(Pipe):
 
     def _annotate(self, docs: list[Doc], inputs: list[SentenceInput]) -> list[Doc]:
         settings = self.settings
-        results = self.parser.stream(inputs, task=settings["task"], beam=settings["beam"])
+        options = {"task": settings["task"], "beam": settings["beam"]}
+        if settings["document"]:
+            waiting = iter(inputs)
+            items = [_document_input([next(waiting) for _ in doc.sents], doc) for doc in docs]
+            found = list(self.parser.stream(items, **options, document=True))
+            for doc, document in zip(docs, found, strict=True):
+                doc.user_data[RST] = _in_place(document, doc).to_jsonl()
+            every = (one for document in found for one in document.sentences)
+            results = iter([moved(one, -one.start) for one in every])
+        else:
+            results = self.parser.stream(inputs, **options)
         for doc in docs:
             keep(doc, [(sentence, _record(sentence, next(results))) for sentence in doc.sents])
         return docs
@@ -179,6 +204,34 @@ def _input(sentence: Span, *, tagged: bool) -> SentenceInput:
     )
 
 
+def _document_input(inputs: list[SentenceInput], doc: Doc) -> DocumentInput:
+    """The sentences of a Doc; a blank line in its text begins a paragraph."""
+    starts, end = [0], 0
+    for number, sentence in enumerate(doc.sents):
+        words = words_of(sentence)
+        start = words[0].idx if words else sentence.start_char
+        if number and BLANK.search(doc.text, end, start):
+            starts.append(number)
+        end = words[-1].idx + len(words[-1]) if words else end
+    return DocumentInput(inputs, paragraphs=starts)
+
+
+def _in_place(found: Document, doc: Doc) -> Document:
+    """A document whose offsets are those of the Doc's text."""
+    rows = [
+        moved(each, sentence.start_char - each.start)
+        for each, sentence in zip(found.sentences, doc.sents, strict=True)
+    ]
+    over = found.parses[0].tree if found.parses else None
+    assert over is None or isinstance(over, DiscourseTree)
+    return Document.of(rows, over, text=doc.text, paragraphs=found.paragraphs, error=found.error)
+
+
+def _rst(doc: Doc) -> Document | None:
+    line = doc.user_data.get(RST)
+    return None if line is None else Document.from_jsonl(line)
+
+
 def _record(sentence: Span, result: Sentence) -> str:
     """A sentence's result as a line of JSON, which every serialiser knows."""
     record = Record(
@@ -202,6 +255,7 @@ def _install() -> None:
     for name in ("parse_string", "labels", "parent"):
         getter = getattr(SpanGetters, name)
         Token.set_extension(name, getter=_of_token(getter), force=True)
+    Doc.set_extension("rst", getter=_rst, force=True)
     for name in ("cleft_syntax", "cleft_discourse", "cleft_edus", "cleft_error"):
         getter = getattr(SpanGetters, name)
         Span.set_extension(name, getter=getter, force=True)
