@@ -158,6 +158,17 @@ def test_an_outline_folds_by_click_and_by_key(actor: Actor) -> None:
     expect(root).to_have_attribute("aria-expanded", "false")
 
 
+def test_relations_of_a_reading_view_can_be_clicked(actor: Actor) -> None:
+    actor.type()
+    trees = actor.trees("discourse")
+    actor.pick("discourse", max(range(len(trees)), key=lambda at: len(trees[at]["nodes"])))
+    actor.page.select_option("#discourse .views", "outline")
+    expect(actor.page.locator("#discourse svg.outline")).to_be_visible()
+    actor.settle()
+    actor.page.locator("#discourse .phrase .relation").first.click(timeout=10_000)
+    expect(actor.page.locator("#discourse .panel table").first).to_be_visible()
+
+
 def test_a_wide_tree_is_dragged_and_its_root_is_in_view(actor: Actor) -> None:
     page = actor.page
     page.set_viewport_size({"width": 400, "height": 700})

@@ -55,6 +55,15 @@
  */
 
 /** @typedef {{model: string, warnings: string[], sentences: Sentence[], formats?: Record<string, string>}} Answer */
+/**
+ * @typedef {object} DocumentTree
+ * @property {[number, number][]} edus
+ * @property {string[]} texts
+ * @property {[number, number][]} characters
+ * @property {[number, number, string, string[]][]} nodes
+ * @property {number[]} levels  how far below the root each EDU is promoted
+ */
+/** @typedef {{text: string, tokens: string[], sentences: Sentence[], paragraphs: number[], tree: DocumentTree | null}} DocumentAnswer */
 /** @typedef {{name: string, tasks: string[], language: string | null}} Model */
 /** @typedef {{default: string, models: Model[], limits: Record<string, number>}} Models */
 
@@ -109,23 +118,32 @@ export function parse(request, signal) {
   return ask("v1/parse", request, signal);
 }
 
+/**
+ * One tree over a text.
+ * @param {Request} request
+ * @returns {Promise<DocumentAnswer>}
+ */
+export function wholeText(request) {
+  return ask("v1/document", request, undefined);
+}
+
 /** @type {WeakMap<object, Map<string, Promise<Drawing>>>} */
 const drawings = new WeakMap();
 
 /**
- * The drawing of one of the trees of a sentence; each is asked for once.
+ * The drawing of one of the trees of a sentence or text; each is asked for once.
  * @param {import("./trees.js").Task} task
- * @param {Sentence} sentence
- * @param {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree} tree
+ * @param {Sentence | DocumentAnswer} source
+ * @param {import("./trees.js").SyntaxTree | import("./trees.js").DiscourseTree | DocumentTree} tree
  * @param {Frame} frame
  * @returns {Promise<Drawing>}
  */
-export function drawing(task, sentence, tree, frame) {
+export function drawing(task, source, tree, frame) {
   const made = drawings.get(tree) ?? new Map();
   drawings.set(tree, made);
   const key = JSON.stringify(frame);
   if (made.has(key)) return made.get(key);
-  const tokens = sentence.tokens.map((token) => token.text);
+  const tokens = source.tokens.map((token) => (typeof token === "string" ? token : token.text));
   const asked = ask("v1/draw", { tokens, [task]: record(tree), ...frame }, undefined);
   made.set(key, asked);
   asked.catch(() => made.delete(key));

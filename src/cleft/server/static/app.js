@@ -2,6 +2,7 @@
 
 import { Refusal, drawing, models, parse, sentence as asSentence, setToken } from "./api.js";
 import { counted, visible } from "./characters.js";
+import { WholeText } from "./document.js";
 import { Comparison } from "./compare.js";
 import { button, byId, element, set } from "./dom.js";
 import { Pane } from "./pane.js";
@@ -82,10 +83,12 @@ const panes = /** @type {const} */ (["syntax", "discourse"]).map(
   (task) => new Pane(task, byId(task), store, services),
 );
 const summary = new Summary(byId("summary"), store);
+const whole = new WholeText(byId("document"), store, watch);
 const sentences = new SentenceList(byId("sentences"), store);
 const comparison = new Comparison(byId("comparison"), {
   options: () => ({ beam: store.state.beam, ...(store.state.model ? { model: store.state.model } : {}) }),
   watch,
+  clear: () => problems.clear(),
 });
 const sentenceProblem = byId("sentence-problem");
 
@@ -188,15 +191,14 @@ function dim(stale) {
   output.inert = stale;
 }
 
-/** Tell of what goes wrong in a comparison; until it is done the page is busy. @param {Promise<void>} work */
+/** Tell of what goes wrong beside the trees; until it is done the page is busy. @param {Promise<void>} work */
 async function watch(work) {
   undrawn++;
   outdated();
   try {
     await work;
-    problems.clear();
   } catch (error) {
-    problems.show(error, () => comparison.form.requestSubmit());
+    problems.show(error);
   } finally {
     undrawn--;
     settle();
@@ -309,7 +311,10 @@ function example(text) {
 }
 
 store.listen((changed) => {
-  if (changed.has("sentences")) sentences.show();
+  if (changed.has("sentences")) {
+    sentences.show();
+    whole.show();
+  }
   if (changed.has("warnings")) warn();
   if (changed.has("sentences") || changed.has("at")) {
     for (const pane of panes) pane.show();

@@ -24,9 +24,10 @@ export class Comparison {
    * @param {HTMLElement} root
    * @param {object} given
    * @param {() => import("./api.js").Request} given.options  of the search
+   * @param {() => void} given.clear  takes away what was told of an earlier try
    * @param {(work: Promise<void>) => void} given.watch  tells what goes wrong, and that work goes on
    */
-  constructor(root, { options, watch }) {
+  constructor(root, { options, watch, clear }) {
     this.root = root;
     this.options = options;
     this.form = /** @type {HTMLFormElement} */ (byId("gold-form"));
@@ -40,7 +41,7 @@ export class Comparison {
     byId("compare").addEventListener("click", () => this.offer(this.form.hidden));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      watch(this.compare());
+      watch(this.compare().then(clear));
     });
     this.form.addEventListener("reset", () => this.close());
   }

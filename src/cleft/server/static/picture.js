@@ -166,7 +166,8 @@ function nameOf(nodes, at, words) {
  * @param {Text[]} texts
  */
 function hits(texts) {
-  const names = texts.filter((text) => text.tinted);
+  // In a reading view names of relations stand before the text of a unit: it may not cover them.
+  const names = texts.filter((text) => text.tinted || text.role === "prose");
   return names.length ? names.map((text) => hit([text])) : texts.length ? [hit(texts)] : [];
 }
 

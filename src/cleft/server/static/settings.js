@@ -51,6 +51,8 @@ export class Settings {
    */
   offer(found) {
     const names = found.models.map((one) => one.name);
+    const relating = found.models.filter((one) => one.tasks.includes("document"));
+    this.store.update({ relating: relating.map((one) => one.name) });
     const { state } = this.store;
     const chosen = names.includes(state.model) ? state.model : found.default;
     this.model.replaceChildren(...names.map((name) => element("option", { value: name }, name)));

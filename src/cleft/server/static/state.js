@@ -11,6 +11,7 @@
  * @property {number} trees  how many of each are asked for
  * @property {Sentence[]} sentences
  * @property {string[]} warnings  what the server says of the text as a whole
+ * @property {string[]} relating  the models that make one tree over a whole text
  * @property {import("./api.js").Request} asked  the request that the sentences answer
  * @property {number} at  the sentence that is shown
  * @property {Record<Task, number>} picks  the tree that is shown, of the n best
@@ -25,6 +26,7 @@ const FIRST = {
   trees: 5,
   sentences: [],
   warnings: [],
+  relating: [],
   asked: {},
   at: 0,
   picks: { syntax: 0, discourse: 0 },
@@ -49,6 +51,11 @@ export class Store {
     Object.assign(this.state, changes);
     const changed = /** @type {Set<keyof State>} */ (new Set(Object.keys(changes)));
     for (const listener of this.listeners) listener(changed);
+  }
+
+  /** Whether the chosen model makes one tree over a whole text. */
+  get canRelate() {
+    return this.state.relating.includes(this.state.model);
   }
 
   /** The sentence that is shown. */

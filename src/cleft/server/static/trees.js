@@ -157,7 +157,7 @@ export function syntaxNodes(tree, tokens) {
 
 /**
  * The nodes of a discourse tree, EDUs included.
- * @param {DiscourseTree} tree
+ * @param {Pick<DiscourseTree, "edus" | "texts" | "nodes" | "evidence">} tree
  */
 export function discourseNodes(tree) {
   const inner = tree.nodes.map(([left, right, nuclearity, relations], at) =>
