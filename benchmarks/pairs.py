@@ -18,7 +18,7 @@ from itertools import chain
 from cleft.formats.brackets import read_parses
 from cleft.models import model_path
 from cleft.runtime import ModelDirectory
-from cleft.search.grammar import FEW, Counts
+from cleft.search.labels import FEW, Counts
 from cleft.tasks import get_task
 from cleft.tree import Tree
 

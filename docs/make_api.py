@@ -26,6 +26,7 @@ not public and may change. Everything is typed (`py.typed`), and every example i
 
 MODULES: dict[str, tuple[str, ...]] = {
     "cleft": (),
+    "cleft.document": ("Summary", "join_sentences"),
     "cleft.search": ("SearchOptions", "Constraints", "Parse", "Step"),
     "cleft.errors": (),
     "cleft.text": (),
@@ -49,6 +50,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cleft.metrics.report": (),
     "cleft.integrations.nltk": (),
     "cleft.integrations.spacy": (),
+    "cleft.integrations.ray": (),
     "cleft.models": (),
     "cleft.runtime": ("Manifest", "ModelDirectory"),
 }

@@ -39,3 +39,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
+
+
+@pytest.fixture(scope="session")
+def document_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model with a head for documents: a built-in one, or one that learns it of invented text."""
+    from cleft.parser import load
+
+    if load("en-fast").manifest.unit_tasks:
+        return "en-fast"
+    import json
+
+    from cleft.nn.export.export import export
+    from cleft.nn.train.recipe import parse_recipe
+    from cleft.nn.train.trainer import train
+    from tests.nn.test_documents import NETWORK, made
+
+    folder = tmp_path_factory.mktemp("documents")
+    paths = {part: folder / f"{part}.jsonl" for part in ("train", "dev")}
+    for path, seeds in zip(paths.values(), (range(40), range(100, 110)), strict=True):
+        lines = "".join(json.dumps(made(seed)) + "\n" for seed in seeds)
+        path.write_text(lines, encoding="utf-8")
+    data = {"document": {part: str(path) for part, path in paths.items()}}
+    training = {"epochs": 4, "batch_tokens": 40, "learning_rate": 0.01, "threads": 1}
+    recipe = {"name": "over", "data": data, "network": NETWORK, "training": training}
+    train(parse_recipe(recipe), folder / "run")
+    return str(export(folder / "run", folder / "model"))

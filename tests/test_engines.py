@@ -50,15 +50,42 @@ def test_workers_are_ended_whatever_they_are_doing() -> None:
     assert not any(process.is_alive() for process in processes)
 
 
-def test_a_worker_that_is_killed_is_told() -> None:
+def test_a_worker_that_is_killed_is_told_and_replaced() -> None:
     with Workers(1, sleeping) as crew:
         crew.submit(1000)
         (process,) = multiprocessing.active_children()
         process.kill()
         with pytest.raises(WorkerError, match="a worker process ended"):
             crew.result()
-        with pytest.raises(WorkerError, match="a worker process ended"):
-            crew.submit(1000)
+        crew.submit(0)
+        assert crew.result() is None
+
+
+def test_what_a_killed_worker_had_not_begun_is_done_by_another() -> None:
+    with Workers(1, doubling, 1) as crew:
+        killed, kept = crew.submit("kill"), crew.submit(3)
+        found = {}
+        while len(crew):
+            found.update({ticket: (result, error) for ticket, result, error in crew.wait(None)})
+        assert isinstance(found[killed][1], WorkerError)
+        assert found[kept] == (7, None)
+
+
+def test_answers_can_be_had_as_they_are_ready() -> None:
+    with Workers(2, doubling, 1) as crew:
+        slow, fast = crew.submit(0), crew.submit(1)
+        assert crew.wait(0) == []
+        found = []
+        while len(crew):
+            found += crew.wait(1)
+        assert sorted(found) == [(slow, 1, None), (fast, 3, None)]
+
+
+def test_an_error_that_cannot_be_sent_is_told_by_its_name() -> None:
+    with Workers(1, doubling, 1) as crew:
+        crew.submit("odd")
+        with pytest.raises(RuntimeError, match="OddError: 1 and 2"):
+            crew.result()
 
 
 def test_a_fork_does_not_end_the_workers_of_its_parent() -> None:

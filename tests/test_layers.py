@@ -21,15 +21,16 @@ SOURCE = Path(__file__).parents[1] / "src"
 ROOMS = (
     ("cleft", "cleft.errors", "cleft.span", "cleft.files"),
     ("cleft.evidence", "cleft.tree", "cleft.discourse"),
-    ("cleft.tasks", "cleft.sentence"),
+    ("cleft.tasks", "cleft.sentence", "cleft.document"),
     ("cleft.formats", "cleft.relations", "cleft.convert"),
     ("cleft.metrics",),
     ("cleft.draw",),
     ("cleft.text",),
     ("cleft.search",),
     ("cleft.runtime",),
-    ("cleft.models", "cleft.parser", "cleft.engines"),
+    ("cleft.models", "cleft.documents", "cleft.parser", "cleft.engines"),
     ("cleft.integrations",),
+    ("cleft.corpus",),
     ("cleft.nn",),
     ("cleft.nn.train",),
     ("cleft.nn.export",),
@@ -45,7 +46,7 @@ HOMES = {
     "cleft.nn": ("torch", "lightning_fabric", "onnx", "safetensors", "transformers"),
     "cleft.server": ("starlette", "msgspec", "uvicorn", "h11"),
     "cleft.integrations": ("spacy",),
-    "": ("janome", "nltk", "onnxruntime", "rich", "rjieba"),
+    "": ("fsspec", "janome", "nltk", "onnxruntime", "pyarrow", "ray", "rich", "rjieba"),
 }
 """Packages that `import cleft` never loads, by the only room whose modules import them when they
 are loaded; those in the last row are imported inside functions everywhere."""
@@ -57,6 +58,8 @@ NAMED_ALIKE = {
     "trees": "decisions into trees, and trees into answers of the server",
     "convert": "a command, and what it does",
     "evaluate": "a command, what it does, and the scores of a model in training",
+    "documents": "documents to parse, of a command, and to train on",
+    "units": "sentences as units of a document: on ONNX Runtime, on PyTorch",
 }
 """File names that stand more than once, and what their files have in common."""
 

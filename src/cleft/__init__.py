@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cleft.discourse import DiscourseTree, Edu
+    from cleft.document import Document
     from cleft.errors import CleftError
     from cleft.parser import Parser, load
     from cleft.sentence import Sentence, SentenceInput
@@ -28,6 +29,7 @@ __all__ = [
     "CleftError",
     "Derivation",
     "DiscourseTree",
+    "Document",
     "Edu",
     "Parser",
     "Sentence",
@@ -41,6 +43,7 @@ __all__ = [
 
 _HOMES = {
     "discourse": ("DiscourseTree", "Edu"),
+    "document": ("Document",),
     "errors": ("CleftError",),
     "parser": ("Parser", "load"),
     "sentence": ("Sentence", "SentenceInput"),

@@ -7,7 +7,8 @@ hold.
 kept if it is one EDU, or if its EDUs are exactly one subtree of the document's
 binary tree (`DiscourseTree.binarise`). The sentences' tokens and the document's
 EDUs are aligned by their characters without white space, so the document may be
-tokenised in another way than the sentences.
+tokenised in another way than the sentences. `snapped` makes every sentence of a
+document a subtree.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cleft import files
 from cleft.discourse import SPAN, DiscourseTree, Edu
-from cleft.errors import FormatError, InputError, LossError, UsageError
+from cleft.document import grafted
+from cleft.errors import FormatError, InputError, LossError, TreeShapeError, UsageError
 from cleft.formats.registry import DocumentFormat, Format, format_of, records_of
 from cleft.formats.rst import RstDocument, losses, placed, text_tokens
 from cleft.relations import RelationClasses
@@ -40,8 +42,12 @@ __all__ = [
     "SentenceTree",
     "convert",
     "format_sentence",
+    "genre_of",
+    "over_sentences",
     "read_sentences",
+    "restricted",
     "sentence_trees",
+    "snapped",
 ]
 
 
@@ -240,6 +246,96 @@ def _differences(trees: Sequence[DiscourseTree], sentences: Sequence[Sequence[st
     return len(wrong)
 
 
+def snapped(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
+    """A tree in which every sentence is a subtree; `ends` are the tokens where sentences end.
+
+    What a tree says of a sentence's EDUs among themselves stays, and what it says
+    of the sentence is what it says of the EDU that hangs highest, the first of several.
+
+    >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> inner = DiscourseTree.join(edus[1:], "NS", "cause")
+    >>> tree = DiscourseTree.join([edus[0], inner], "SN", "concession")
+    >>> [tuple(split[:3]) for split in snapped(tree, [2, 3]).splits()]
+    [(0, 2, 3), (0, 1, 2)]
+    """
+    groups = _by_sentence(tree, ends)
+    return grafted(over_sentences(tree, ends), [restricted(tree, group) for group in groups])
+
+
+def over_sentences(tree: DiscourseTree, ends: Sequence[int]) -> DiscourseTree:
+    """The tree above the sentences, each a leaf of its own and one unit wide.
+
+    >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> inner = DiscourseTree.join(edus[1:], "NS", "cause")
+    >>> over = over_sentences(DiscourseTree.join([edus[0], inner], "SN", "concession"), [2, 3])
+    >>> over.splits()[0][:4]
+    (0, 1, 2, 'concession')
+    """
+    depths = _depths(tree)
+    heads = [
+        min(group, key=lambda number: (depths[number], number))
+        for group in _by_sentence(tree, ends)
+    ]
+    found = restricted(tree, set(heads))
+    units = (edu._replace(span=Span(k, k + 1)) for k, edu in enumerate(found.edus))
+    return found.with_edus(units)
+
+
+def _by_sentence(tree: DiscourseTree, ends: Sequence[int]) -> list[list[int]]:
+    """The numbers of the EDUs of each sentence."""
+    groups: dict[int, list[int]] = {}
+    for number, edu in enumerate(tree.edus):
+        groups.setdefault(bisect_left(ends, edu.span.right), []).append(number)
+    return list(groups.values())
+
+
+def _depths(tree: DiscourseTree) -> list[int]:
+    """How deep each EDU hangs."""
+    found, stack = [], [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if node.is_leaf:
+            found.append(depth)
+        stack.extend((child, depth + 1) for child in node.children[::-1])
+    return found
+
+
+def restricted(tree: DiscourseTree, keep: Collection[int]) -> DiscourseTree:
+    """The tree over some of its EDUs, by number; a node left with one child is that child.
+
+    >>> leaves = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+    >>> pair = DiscourseTree.join(leaves[:2], "NS", "x")
+    >>> tree = DiscourseTree.join([pair, leaves[2]], "NS", "y")
+    >>> print(restricted(tree, {1, 2}))
+    y (NS)
+      N: b
+      S: c
+    """
+    numbers = list(range(len(tree.edus)))
+
+    def kept(leaf: DiscourseTree) -> DiscourseTree | None:
+        return leaf if numbers.pop() in keep else None
+
+    found = fold(tree, kept, _restored)
+    if found is None:
+        raise TreeShapeError("a discourse tree needs an EDU", hint="keep at least one")
+    return found
+
+
+def _restored(node: DiscourseTree, children: list[DiscourseTree | None]) -> DiscourseTree | None:
+    """A node of the children that are left of it; the first is the nucleus if none was."""
+    every = zip(children, node.nuclearity, node.relations, strict=True)
+    rows = [(child, letter, name) for child, letter, name in every if child is not None]
+    if len(rows) < 2:
+        return rows[0][0] if rows else None
+    letters = "".join(letter for _, letter, _ in rows)
+    letters = letters if "N" in letters else "N" + letters[1:]
+    names = [name for *_, name in rows]
+    if letters.count("N") == 1:
+        names[letters.index("N")] = SPAN
+    return DiscourseTree([child for child, *_ in rows], letters, names)
+
+
 def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) -> str:
     """A sentence as one line of JSON, with coarse and fine relations.
 
@@ -253,7 +349,7 @@ def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) 
     data: dict[str, Any] = {
         "doc": doc,
         "sent": f"{doc}-{sentence.number}",
-        "genre": _genre(doc),
+        "genre": genre_of(doc),
         "text": None,
         "tokens": list(sentence.tokens),
         "space_after": None,
@@ -264,7 +360,7 @@ def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) 
     return f'{_json(data)[:-1]}, "tree": {_nested(sentence.tree, classes)}}}'
 
 
-def _genre(doc: str) -> str | None:
+def genre_of(doc: str) -> str | None:
     """The genre in a document's name, where it is one of GUM or GCDT: GUM_GENRE_name."""
     corpus, _, rest = doc.partition("_")
     genre, found, _ = rest.partition("_")

@@ -235,20 +235,52 @@ class DiscourseTree(ScoredNode):
         >>> DiscourseTree.leaf(Edu("so", Span(7, 8))).moved(-7).span
         Span(left=0, right=1)
         """
-        rows = []
-        for node in self.preorder():
-            edu = node.edu
-            if edu is not None:
-                span = Span(edu.span.left + offset, edu.span.right + offset)
-                edu = edu._replace(span=span)
-                if edu.start is not None and edu.end is not None:
-                    edu = edu._replace(start=edu.start + characters, end=edu.end + characters)
-            evidence = node.evidence
-            if evidence is not None:
-                splits = tuple((boundary + offset, value) for boundary, value in evidence.splits)
-                evidence = replace(evidence, splits=splits)
-            rows.append((node.nuclearity, node.relations, edu, evidence))
-        return _from_rows(rows)
+        edus = []
+        for edu in self.edus:
+            span = Span(edu.span.left + offset, edu.span.right + offset)
+            edu = edu._replace(span=span)
+            if edu.start is not None and edu.end is not None:
+                edu = edu._replace(start=edu.start + characters, end=edu.end + characters)
+            edus.append(edu)
+        return self.with_edus(edus, offset)
+
+    def with_edus(self, edus: Iterable[Edu], offset: int = 0) -> DiscourseTree:
+        """The same tree over other EDUs; `offset` is how much further its splits are then."""
+        waiting = list(edus)  # `fold` goes from the last leaf to the first
+
+        def moved(evidence: Evidence | None) -> Evidence | None:
+            if evidence is None or not offset:
+                return evidence
+            return replace(evidence, splits=tuple((at + offset, p) for at, p in evidence.splits))
+
+        return fold(
+            self,
+            lambda leaf: DiscourseTree(edu=waiting.pop(), evidence=moved(leaf.evidence)),
+            lambda node, below: DiscourseTree(
+                below, node.nuclearity, node.relations, evidence=moved(node.evidence)
+            ),
+        )
+
+    def salience(self) -> tuple[int, ...]:
+        """How far below the root each EDU is first promoted; 0 is the most important.
+
+        A node promotes what its nuclei promote, an EDU itself (Marcu's promotion
+        sets). Several nuclei of one relation count as one level.
+
+        >>> edus = [DiscourseTree.leaf(Edu(text, Span(k, k + 1))) for k, text in enumerate("abc")]
+        >>> inner = DiscourseTree.join(edus[1:], "NS", "cause")
+        >>> DiscourseTree.join([edus[0], inner], "SN", "concession").salience()
+        (1, 0, 2)
+        """
+        levels = []
+        stack = [(self.debinarise(), 0, 0)]
+        while stack:
+            node, depth, promoted = stack.pop()
+            if node.is_leaf:
+                levels.append(promoted)
+            for child, role in zip(node.children[::-1], node.nuclearity[::-1], strict=True):
+                stack.append((child, depth + 1, promoted if role == "N" else depth + 1))
+        return tuple(levels)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DiscourseTree):

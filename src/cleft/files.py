@@ -1,8 +1,9 @@
 """Reading and writing text files, with errors that say which file and why.
 
 `-` stands for standard input or output. Input is UTF-8, with or without a
-byte order mark, plain or gzipped (`.gz`). Output to a file appears under its
-name only when it is complete.
+byte order mark, plain or compressed (`.gz`; `.zst` by pyarrow), on this machine
+or, through fsspec, behind a URL such as `s3://…`. Output to a file appears
+under its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, Any, TextIO
 
-from cleft.errors import InputError, OutputError, Place
+from cleft.errors import InputError, OutputError, Place, UsageError
 
 try:
     import fcntl
@@ -74,14 +76,11 @@ def lines(path: Readable) -> Iterator[str]:
     if isinstance(path, Text):
         yield from io.StringIO(path.text, newline="\n")
         return
-    with _reading(path) as stream:
+    with open_bytes(path) as stream:
         number = 0
         while True:
             number += 1
-            try:
-                raw = stream.readline(LONGEST_LINE + 1)
-            except (OSError, EOFError, zlib.error) as error:
-                raise InputError(f"cannot be read: {error}", where=source_name(path)) from error
+            raw = stream.readline(LONGEST_LINE + 1)
             if not raw:
                 return
             if len(raw) > LONGEST_LINE:
@@ -125,28 +124,66 @@ def _decode(raw: bytes, path: str | Path, number: int) -> str:
 
 
 @contextmanager
-def _reading(path: str | Path) -> Iterator[IO[bytes]]:
-    if str(path) == STREAM:
-        with _standard_input() as given:
-            yield given
-        return
+def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
+    """A stream of the bytes of a file, unpacked by its ending; every failure is an InputError.
+
+    >>> with open_bytes(__file__) as stream:
+    ...     stream.read(7)[3:]
+    b'Read'
+    """
+    opened = _standard_input() if str(path) == STREAM else _opened(str(path))
+    with opened as stream:
+        try:
+            yield stream
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"cannot be read: {error}", where=source_name(path)) from error
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[IO[bytes]]:
     try:
-        stream: IO[bytes] = open(path, "rb")  # noqa: SIM115 - closed below
+        stream: IO[bytes] = _remote(name) if "://" in name else open(name, "rb")  # noqa: SIM115
     except FileNotFoundError as error:
-        raise InputError("no such file", where=str(path), hint="check the path") from error
+        raise InputError("no such file", where=name, hint="check the path") from error
     except IsADirectoryError as error:
         raise InputError(
-            "expected a file, found a directory", where=str(path), hint="name the files in it"
+            "expected a file, found a directory", where=name, hint="name the files in it"
         ) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be opened: {reason}", where=str(path)) from error
-    with stream:
-        if str(path).endswith(".gz"):
-            with gzip.open(stream, "rb") as unpacked:
-                yield unpacked  # type: ignore[misc]
-        else:
-            yield stream
+        raise InputError(f"cannot be opened: {reason}", where=name) from error
+    with stream, _unpacked(stream, name) as unpacked:
+        yield unpacked
+
+
+def _remote(name: str) -> IO[bytes]:
+    fsspec = needed("fsspec", "cluster", "URLs")
+    stream: IO[bytes] = fsspec.open(name, "rb").open()
+    return stream
+
+
+def _unpacked(stream: IO[bytes], name: str) -> AbstractContextManager[Any]:
+    if name.endswith(".gz"):
+        return gzip.open(stream, "rb")
+    if name.endswith(".zst"):
+        pyarrow = needed("pyarrow", "parquet", ".zst files")
+        return io.BufferedReader(pyarrow.CompressedInputStream(stream, "zstd"))
+    return nullcontext(stream)
+
+
+def needed(module: str, extra: str, what: str) -> Any:
+    """A module of an extra; where it is absent, an error that says how to get it.
+
+    >>> needed("json", "parquet", "examples").loads("[1]")
+    [1]
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise UsageError(
+            f"{what} need {module}, which is not installed",
+            hint=f"pip install 'cleft[{extra}]'",
+        ) from error
 
 
 @contextmanager
@@ -273,6 +310,17 @@ def _lock(path: Path, *, wait: bool) -> int | None:
         os.close(handle)
         return None
     return handle
+
+
+def try_lock(stream: IO[Any]) -> bool:
+    """Lock an open file until it is closed; False if another process has it locked."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _remove(path: Path) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import Edu
 from cleft.errors import (
@@ -23,22 +24,29 @@ from cleft.errors import (
 )
 from cleft.models import DEFAULT, model_path
 from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer
-from cleft.runtime.batches import GREEDY_TOKENS, TOKENS, always, plan, windows
+from cleft.runtime.batches import GREEDY_TOKENS, LARGEST, TOKENS, always, plan, windows
+from cleft.runtime.scorer import OnnxEncoded
 from cleft.search import Constraints, Parse, SearchOptions, search
 from cleft.sentence import (
     Sentence,
     SentenceInput,
     checked_tokens,
 )
+from cleft.span import Span
 from cleft.tasks import Task
 from cleft.text import Hyphens, LanguageWatch, Reading
+
+if TYPE_CHECKING:
+    from cleft.document import Document
+    from cleft.documents import DocumentInput, Vectors
+
+    Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput | DocumentInput
+    """What a stream is made of: texts, lists of tokens, sentences that were read from a file; of
+    documents, texts and lists of sentences, or documents that were read from a file."""
 
 BOTH = "both"
 ENGLISH = "en"
 WORKER_WINDOW = 256
-
-Item = str | Sequence[str] | SentenceInput
-"""What a stream is made of: texts, lists of tokens, sentences that were read from a file."""
 
 Found = dict[str, list[Parse] | CleftError]
 """The parses of one sentence by task, or why there are none."""
@@ -99,11 +107,12 @@ class Parser:
         return check(self.scorer)
 
     def tasks(self, task: str = BOTH) -> list[Task[Any]]:
-        """The tasks that a name stands for; `both` is every task that the model has."""
+        """The tasks that a name stands for; `both` is every task of sentences that there is."""
+        names = self.manifest.token_tasks
         if task == BOTH:
-            return [self.manifest.task(name) for name in self.manifest.tasks]
-        if task not in self.manifest.tasks:
-            known = " and ".join(self.manifest.tasks)
+            return [self.manifest.task(name) for name in names]
+        if task not in names:
+            known = " and ".join(names)
             raise UsageError(
                 f"the model has no task {task!r}", hint=f"it has {known}; 'both' is all it has"
             )
@@ -201,12 +210,64 @@ class Parser:
         inputs = list(self._watched(_token_inputs(sentences, constraints, tags)))
         return self.parse_inputs(inputs, task=task, options=options)
 
+    # ------------------------------------------------------------ documents
+
+    def parse_document(
+        self,
+        text: str | None = None,
+        *,
+        sentences: Iterable[Sequence[str]] | None = None,
+        paragraphs: Sequence[int] = (0,),
+        constraints: Sequence[Constraints | None] | None = None,
+        spans: Sequence[Span] = (),
+        task: str = BOTH,
+        beam: int = 1,
+        n_best: int = 1,
+        alternatives: int = 0,
+        trace: bool = False,
+        margin: float | None = None,
+        language: str | None = None,
+        hyphens: Hyphens | None = None,
+    ) -> Document:
+        r"""Parse a whole text: its sentences, and one discourse tree over all of it.
+
+        It is given as a text, or as `sentences` of tokens with the `paragraphs`
+        (the numbers of the sentences that begin one) and, for each sentence, its
+        `constraints`. `spans` of sentences must all be nodes of the tree. The
+        rest is as in `parse`; what `n_best`, `alternatives` and `trace` ask for
+        is in `Document.parses`.
+
+        >>> document = load("en-fast").parse_document("Rain\n\nIt rained. So she slept.")
+        >>> len(document.sentences), document.paragraphs, document.tree.span
+        (3, (0, 1), Span(left=0, right=8))
+        """
+        options = SearchOptions(
+            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+        )
+        from cleft.documents import DocumentInput, parse_whole
+
+        if (text is None) == (sentences is None):
+            raise UsageError(
+                "expected a text or sentences, found " + ("neither" if text is None else "both"),
+                hint="as in parse_document(text), or parse_document(sentences=[[...], ...])",
+            )
+        if sentences is not None:
+            inputs = list(self._watched(_token_inputs(sentences, constraints, None)))
+            whole = DocumentInput(inputs, paragraphs=paragraphs)
+        else:
+            check_type(text, str, "a text (str)", "use stream for many texts")
+            reading = Reading(language=language or self.language, hyphens=hyphens)
+            whole = self._read_document(text, reading)
+        bound = Constraints(spans=tuple(spans)) if spans else None
+        return parse_whole(self, replace(whole, bound=bound), task=task, options=options)
+
     # ------------------------------------------------------------ streams
 
     def stream(
         self,
         items: Iterable[Item],
         *,
+        document: bool = False,
         task: str = BOTH,
         beam: int = 1,
         n_best: int = 1,
@@ -217,7 +278,7 @@ class Parser:
         language: str | None = None,
         hyphens: Hyphens | None = None,
         ready: Callable[[], bool] = always,
-    ) -> Iterator[Sentence]:
+    ) -> Iterator[Any]:
         """Parse texts or lists of tokens as they come, in order, with bounded memory.
 
         A text gives all its sentences, at least one result; a list of tokens,
@@ -225,7 +286,9 @@ class Parser:
         the item. Nothing is read before it is needed: a window of sentences at
         a time. With `jobs` above 1, so many worker processes parse windows ahead.
         For a source that rests, `ready` tells whether the next item can be had
-        without waiting: if not, what was read so far is parsed at once.
+        without waiting: if not, what was read so far is parsed at once. With
+        `document`, an item is a text, a list of sentences, each a list of
+        tokens, or a `DocumentInput`, and gives one `Document`.
 
         >>> items = ["It rained. She slept.", ["We", "left", "."]]
         >>> [(found.source, found.words[0]) for found in load("en-fast").stream(items)]
@@ -239,20 +302,48 @@ class Parser:
         jobs = check_number("jobs", jobs, 1)
         check_type(ready, Callable, "a function for `ready`")
         reading = Reading(language=language or self.language, hyphens=hyphens)
-        inputs = self._watched(reading.sentences(items))
+        make, parts = _window_parser, self._parts(items, reading, jobs, ready)
+        if document:
+            from cleft.documents import head_over, whole_parser
+
+            head_over(self)
+            make, parts = whole_parser, self._documents(items, reading)
         if jobs == 1:
-            return (
-                sentence
-                for window in windows(inputs, ready=ready)
-                for sentence in self.parse_inputs(window, task=task, options=options)
-            )
+            work = make(self, task, options)
+            return (found for part in parts for found in work(part))
         from cleft.engines import Workers, in_order  # they bring multiprocessing
 
         # An absolute path: a bare name would mean a built-in model.
         path = str(self._model_directory().path.absolute())
-        workers = Workers(jobs, _window_parser, path, self.threads, task, options)
-        found = in_order(workers, windows(inputs, size=WORKER_WINDOW, ready=ready), ready)
-        return (sentence for window in found for sentence in window)
+        workers = Workers(jobs, _worker, make, path, self.threads, task, options)
+        return (found for part in in_order(workers, parts, ready) for found in part)
+
+    def _parts(
+        self, items: Iterable[Any], reading: Reading, jobs: int, ready: Callable[[], bool]
+    ) -> Iterator[list[Any]]:
+        size = WORKER_WINDOW if jobs > 1 else LARGEST
+        return windows(self._watched(reading.sentences(items)), size=size, ready=ready)
+
+    def _documents(self, items: Iterable[Any], reading: Reading) -> Iterator[list[Any]]:
+        return ([self._read_document(item, reading, number)] for number, item in enumerate(items))
+
+    def _read_document(self, item: Any, reading: Reading, number: int = 0) -> DocumentInput:
+        """The sentences of a text, or of a list of them, with the paragraphs."""
+        from cleft.document import paragraph_starts
+        from cleft.documents import DocumentInput
+
+        if isinstance(item, DocumentInput):
+            rows = enumerate(item.sentences, start=1)
+            checked = (
+                each.checked(number, "" if each.line or each.number else f"sentence {count}")
+                for count, each in rows
+            )
+            return replace(item, sentences=list(self._watched(checked)))
+        if isinstance(item, str):
+            inputs = list(self._watched(reading.text(item, number)))
+            starts = paragraph_starts(each.paragraph for each in inputs)
+            return DocumentInput(inputs, item, starts)
+        return DocumentInput(list(self._watched(_token_inputs(item, None, None))))
 
     def _model_directory(self) -> ModelDirectory:
         if self.directory is None:
@@ -274,36 +365,58 @@ class Parser:
         _warn(watch.end())
 
     def parse_inputs(
-        self, inputs: Sequence[SentenceInput], *, task: str, options: SearchOptions
+        self,
+        inputs: Sequence[SentenceInput],
+        *,
+        task: str,
+        options: SearchOptions,
+        vectors: Vectors | None = None,
     ) -> list[Sentence]:
-        """Parse sentences that were checked by `Reading`; those with an error keep it."""
+        """Parse sentences that were checked by `Reading`; those with an error keep it.
+
+        What the encoder says of each goes to `vectors`, where they are asked for.
+        """
         found: dict[int, Found] = {}
         good = [number for number, each in enumerate(inputs) if each.error is None]
         tasks = self.tasks(task)
         tokens = GREEDY_TOKENS if options.width == 1 else TOKENS
         for batch in plan([len(inputs[number]) for number in good], tokens):
             numbers = [good[place] for place in batch]
-            parses = self._parse([inputs[number] for number in numbers], tasks, options)
+            parts = [inputs[number] for number in numbers]
+            parses = self._parse(parts, tasks, options, vectors)
             found.update(zip(numbers, parses, strict=True))
         return [each.result(found.get(number)) for number, each in enumerate(inputs)]
 
     def _parse(
-        self, inputs: list[SentenceInput], tasks: Sequence[Task[Any]], options: SearchOptions
+        self,
+        inputs: list[SentenceInput],
+        tasks: Sequence[Task[Any]],
+        options: SearchOptions,
+        vectors: Vectors | None,
     ) -> list[Found]:
         """The parses of a batch by task. A batch that fails is tried one by one."""
         try:
-            return self._parse_batch(inputs, tasks, options)
+            return self._parse_batch(inputs, tasks, options, vectors)
         except (ModelError, MemoryError) as error:
             if len(inputs) == 1:
                 found = error if isinstance(error, ModelError) else ModelError("out of memory")
                 return [{task.name: found for task in tasks}]
-        return [self._parse([each], tasks, options)[0] for each in inputs]
+        return [self._parse([each], tasks, options, vectors)[0] for each in inputs]
 
     def _parse_batch(
-        self, inputs: list[SentenceInput], tasks: Sequence[Task[Any]], options: SearchOptions
+        self,
+        inputs: list[SentenceInput],
+        tasks: Sequence[Task[Any]],
+        options: SearchOptions,
+        vectors: Vectors | None,
     ) -> list[Found]:
         words = [each.words for each in inputs]
         encoded = self.scorer.encode(words)
+        if vectors is not None and isinstance(encoded, OnnxEncoded):
+            from cleft.runtime.units import sentence_vectors
+
+            rows = sentence_vectors(encoded.boundaries, encoded.lengths)
+            vectors.update(zip(words, rows, strict=True))
         found: list[Found] = [{} for _ in inputs]
         for task in tasks:
             bound = [_for_task(each.constraints, task) for each in inputs]
@@ -322,12 +435,17 @@ class Parser:
         return found
 
 
-def _window_parser(
-    path: str, threads: int, task: str, options: SearchOptions
-) -> Callable[[list[SentenceInput]], list[Sentence]]:
-    """What a worker process does with a window of sentences."""
-    parser = load(path, threads=threads)
+Work = Callable[[Any], list[Any]]
+
+
+def _window_parser(parser: Parser, task: str, options: SearchOptions) -> Work:
+    """What is done with a window of sentences."""
     return lambda window: parser.parse_inputs(window, task=task, options=options)
+
+
+def _worker(make: Callable[..., Work], path: str, threads: int, *how: Any) -> Work:
+    """What a worker process does: the same with a parser of its own."""
+    return make(load(path, threads=threads), *how)
 
 
 def _token_inputs(

@@ -16,12 +16,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import CleftError, ConstraintError, InputError
+from cleft.errors import CleftError, ConstraintError, FormatError, InputError
 from cleft.span import Constraints, Span, Token
 from cleft.tasks import task_names
 from cleft.tree import Tree
 
 if TYPE_CHECKING:
+    from cleft.formats.jsonl import Record
     from cleft.search import Parse
 
 LONGEST_TOKEN = 10_000
@@ -226,8 +227,27 @@ def _size_fault(words: Sequence[str], where: str) -> InputError | None:
     return None
 
 
+class TreesByTask:
+    """Base of what has the (best) tree of each task in `trees`."""
+
+    __slots__ = ()
+    trees: Mapping[str, Tree | DiscourseTree]
+
+    @property
+    def syntax(self) -> Tree | None:
+        """The syntactic tree."""
+        tree = self.trees.get("syntax")
+        return tree if isinstance(tree, Tree) else None
+
+    @property
+    def discourse(self) -> DiscourseTree | None:
+        """The discourse tree."""
+        tree = self.trees.get("discourse")
+        return tree if isinstance(tree, DiscourseTree) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sentence:
+class Sentence(TreesByTask):
     """The result of parsing one sentence.
 
     `text` is its source, which stands from `start` to `end` in the input; the
@@ -250,18 +270,6 @@ class Sentence:
     start: int = 0
     source: int = 0
     fields: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def syntax(self) -> Tree | None:
-        """The best syntactic tree."""
-        tree = self.trees.get("syntax")
-        return tree if isinstance(tree, Tree) else None
-
-    @property
-    def discourse(self) -> DiscourseTree | None:
-        """The best discourse tree."""
-        tree = self.trees.get("discourse")
-        return tree if isinstance(tree, DiscourseTree) else None
 
     @property
     def end(self) -> int:
@@ -308,32 +316,74 @@ class Sentence:
             "error": str(self.error) if self.error is not None else None,
         }
 
-    def to_jsonl(self) -> str:
+    def to_jsonl(self, *, compact: bool = False) -> str:
         """The sentence as one line of cleft's JSON Lines (docs/formats.md).
 
         Beside the trees it has `text`, its `start` in the input and the
         tokens' `offsets`; where there are several trees of a task, `n_best`
-        has them all.
+        has them all. The compact form, a quarter as long, leaves out offsets,
+        n-best trees and the probabilities of single nodes.
 
         >>> print(Sentence(text="So", tokens=(Token("So", 0, 2),)).to_jsonl())
         {"cleft": 1, "tokens": ["So"], "text": "So", "start": 0, "offsets": [[0, 2]]}
         """
-        from cleft.formats.jsonl import Record, format_record
+        from cleft.formats.jsonl import format_record
 
-        fields: dict[str, Any] = {
-            "text": self.text,
-            "start": self.start,
-            "offsets": [[token.start, token.end] for token in self.tokens],
-        }
-        if any(len(found) > 1 for found in self.parses.values()):
+        return format_record(self.record(compact=compact), compact=compact)
+
+    def record(self, *, compact: bool = False) -> Record:
+        """The sentence as a record of JSON Lines."""
+        from cleft.formats.jsonl import Record
+
+        fields: dict[str, Any] = {"text": self.text, "start": self.start}
+        if not compact:
+            fields["offsets"] = [[token.start, token.end] for token in self.tokens]
+        if not compact and any(len(found) > 1 for found in self.parses.values()):
             fields["n_best"] = self._n_best()
-        return format_record(
-            Record(
-                tokens=self.words,
-                trees=self.trees,
-                error=str(self.error) if self.error is not None else None,
-                fields={**fields, **{k: v for k, v in self.fields.items() if k not in OURS}},
+        return Record(
+            tokens=self.words,
+            trees=self.trees,
+            error=str(self.error) if self.error is not None else None,
+            fields={**fields, **{k: v for k, v in self.fields.items() if k not in OURS}},
+        )
+
+    @classmethod
+    def of_record(cls, record: Record) -> Sentence:
+        """The sentence of a record; without offsets, its tokens are found in its text.
+
+        >>> from cleft.formats.jsonl import parse_record
+        >>> line = '{"cleft": 1, "tokens": ["So", "?"], "text": "So?"}'
+        >>> Sentence.of_record(parse_record(line)).tokens[1]
+        Token(text='?', start=2, end=3)
+        """
+        from cleft.formats.json_values import as_list, as_row, as_span
+        from cleft.text import align
+
+        fields = {name: value for name, value in record.fields.items() if name not in OURS}
+        text = record.fields.get("text") or " ".join(record.tokens)
+        start = record.fields.get("start", 0)
+        if not isinstance(text, str) or type(start) is not int:
+            raise FormatError(
+                f"expected a text and where it starts, found {text!r:.40} and {start!r:.20}",
+                hint="leave 'text' and 'start' out",
             )
+        places = record.fields.get("offsets")
+        if places is None:
+            places = [
+                [left + start, right + start] for _, left, right in align(text, record.tokens)
+            ]
+        spans = [as_span(*as_row(row, 2)) for row in as_list(places, "offsets")]
+        if len(spans) != len(record.tokens):
+            raise FormatError(f"{len(record.tokens)} tokens, but {len(spans)} 'offsets'")
+        return cls(
+            text=text,
+            tokens=tuple(
+                Token(word, *span) for word, span in zip(record.tokens, spans, strict=True)
+            ),
+            trees=record.trees,
+            error=InputError(record.error) if record.error is not None else None,
+            start=start,
+            fields=fields,
         )
 
     def _n_best(self) -> dict[str, list[Any]]:

@@ -102,7 +102,7 @@ def task_names() -> tuple[str, ...]:
     """The names of all tasks.
 
     >>> task_names()
-    ('syntax', 'discourse')
+    ('syntax', 'discourse', 'document')
     """
     return tuple(_MADE_BY)
 
@@ -306,6 +306,33 @@ def _edu(words: Sequence[str], span: Span) -> Edu:
     return Edu(" ".join(words[span.left : span.right]), span)
 
 
+def _derive_document(tree: DiscourseTree) -> Derivation:
+    """The decisions of a tree whose leaves are a sentence each."""
+    derivation = _derive_discourse(tree)
+    for split in derivation.splits:
+        if split.is_stop:
+            raise TreeShapeError(
+                f"the leaf {split.left, split.right} holds {split.right - split.left} sentences",
+                hint="every sentence is a leaf of its document's tree",
+            )
+    return derivation
+
+
+def _build_document(
+    derivation: Derivation,
+    sentences: Sequence[Any],
+    *,
+    leaf: Callable[[Span], Edu] | None = None,
+    evidence: Mapping[Span, Evidence] | None = None,
+) -> DiscourseTree:
+    """The binary tree over sentences, each given by its words; `leaf` makes others of their spans.
+
+    `cleft.document.grafted` puts the sentences' own trees in the place of the leaves.
+    """
+    own = leaf or (lambda span: Edu(" ".join(sentences[span.left]), span))
+    return _build_discourse(derivation, sentences, leaf=own, evidence=evidence)
+
+
 def split_relation(label: str) -> tuple[str, str]:
     """A split's label as relation and nuclearity.
 
@@ -346,7 +373,9 @@ def _score_discourse(
 ) -> Any:
     from cleft.metrics.parseval import score_discourse
 
-    return score_discourse(gold, predicted, settings.metric, settings.gold_edus)
+    return score_discourse(
+        gold, predicted, settings.metric, settings.gold_edus, settings.sentence_ends
+    )
 
 
 SYNTAX: Task[Tree] = _syntax("right", "one")
@@ -386,5 +415,31 @@ A span of one token is an EDU; no decision is made for it.
 True
 """
 
+DOCUMENT: Task[DiscourseTree] = Task(
+    name="document",
+    labels="splits",
+    derive=_derive_document,
+    build=_build_document,
+    score=_score_discourse,
+    main="full",
+    metrics=("original", "rst"),
+    units="sentences",
+)
+"""RST discourse above the sentence: every span of two or more sentences is split, with a label.
+
+>>> leaves = [DiscourseTree.leaf(Edu("", Span(k, k + 1))) for k in range(3)]
+>>> tree = DiscourseTree.join(leaves, "NNN", "joint")
+>>> derivation = DOCUMENT.derive(tree)
+>>> print(*derivation.splits, derivation.labels)
+(0,3)→1 (1,3)→2 ('joint_NN', 'joint_NN')
+>>> print(DOCUMENT.build(derivation, [["It", "rained", "."], ["We", "left", "."], ["So", "?"]]))
+joint (NN)
+  N: It rained .
+  N: joint (NN)
+    N: We left .
+    N: So ?
+"""
+
 register("syntax", _syntax)
 register("discourse", lambda branching, dummy: DISCOURSE)
+register("document", lambda branching, dummy: DOCUMENT)

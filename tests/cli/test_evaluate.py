@@ -237,7 +237,7 @@ def test_discourse_table_intervals_and_comparison(run, discourse):
     gold, predicted = discourse
     code, out, _ = run(gold, predicted, "--against", gold, "--bootstrap", 20)
     assert code == 0
-    assert out.startswith("Discourse (RST Parseval, end to end): 2 sentences, 0 without")
+    assert out.startswith("Discourse (RST Parseval, end to end): 2 trees, 0 without")
     found = rows(out)
     assert ["segmentation", "80.00", "66.67", "72.73", "4", "6", "5"] in found
     assert any(row[:4] == ["segmentation", "72.73", "100.00", "+27.27"] for row in found)
@@ -252,7 +252,7 @@ def test_discourse_table_intervals_and_comparison(run, discourse):
 def test_gold_edus_must_be_the_same(run, discourse):
     code, out, err = run(*discourse, "--gold-edus")
     assert (code, out) == (2, "")
-    assert "sentence 1: 4 gold EDUs and 3 predicted" in err
+    assert "tree 1: 4 gold EDUs and 3 predicted" in err
 
 
 def test_fine_relations_can_be_taken(run, tmp_path):
@@ -323,7 +323,7 @@ def test_trees_of_many_lines_are_paired_with_trees_of_one(run, gold, tmp_path):
     ("arguments", "told"),
     [
         (["gold.mrg", "absent.mrg"], "absent.mrg: no such file"),
-        (["gold.mrg", "."], "found a directory"),
+        (["gold.mrg", "nothing"], "found a directory"),
         (["gold.mrg", "short.mrg"], "3 trees in gold.mrg, 1 in short.mrg"),
         (["gold.mrg", "open.mrg"], "open.mrg line 1 column 1"),
         (["gold.mrg", "empty.mrg"], "expected at least one tree"),
@@ -347,6 +347,7 @@ def test_wrong_use_and_bad_input_are_one_message_and_exit_code_2(
     run, gold, monkeypatch, arguments, told
 ):
     monkeypatch.chdir(gold.parent)
+    Path("nothing").mkdir()
     Path("short.mrg").write_text("(NP (NN rain))\n")
     Path("open.mrg").write_text("(NP (NN rain)\n")
     Path("empty.mrg").write_text("")

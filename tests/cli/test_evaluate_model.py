@@ -218,7 +218,7 @@ def test_what_cannot_be_parsed_is_told_and_counted(run, tmp_path):
     assert (code, data["skipped"], data["model"]["failed"]) == (0, 12, 12)
     told = err.splitlines()
     assert told[0].startswith(f"cleft: {path} sentence 2: no tree: token 1 has 10001 characters")
-    assert told[-1] == "cleft: no tree for 2 more sentences"
+    assert told[-1] == "cleft: no tree for 2 more"
     lines = tmp_path / "long.jsonl"
     lines.write_text(json.dumps({"tokens": [long, "."], "edus": [[0, 2]], "splits": []}) + "\n")
     code, out, err = run("--model", model("lstm"), lines, "--json")
@@ -242,9 +242,12 @@ WITH = ["--model", "MODEL"]
         ([*WITH, "gold.jsonl", "--clean", "ptb"], "--clean is for syntax"),
         ([*WITH, "gold.jsonl", "--genres", "ode"], "its genres are diary, letter"),
         ([*WITH, "bare.jsonl"], "sentence 1 has no tokens"),
-        ([*WITH, "bare.jsonl", "--by-genre"], "as 'genre' of sentence 1, found None"),
-        (["x.dis", "x.dis", "--by-genre"], "only JSON Lines tell the genre"),
-        ([*WITH, "x.dis"], "dis files hold documents"),
+        ([*WITH, "bare.jsonl", "--by-genre"], "as 'genre' of tree 1, found None"),
+        (
+            ["x.dis", "x.dis", "--by-genre"],
+            "only JSON Lines, and names of files as in GUM, tell a genre",
+        ),
+        ([*WITH, "x.dis"], "the model has no head for documents"),
         (["--model", "nowhere/model", "gold.mrg"], "nowhere/model"),
         (["gold.mrg", "gold.mrg", "--bootstrap", "100001"], "from 1 to 100000"),
     ],

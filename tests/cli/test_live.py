@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from cleft.cli import main
-from cleft.cli.parse import Live, is_live
+from cleft.cli.reading import Live, is_live
 from cleft.runtime.batches import windows
 from tests.runtime.models import model
 

@@ -271,7 +271,7 @@ def test_import_of_cleft_loads_nothing_heavy() -> None:
         (["--help"], []),
         (["nonsense"], []),
         (["draw", "--help"], ["draw"]),
-        (["parse", "--help"], ["inputs", "outputs", "parse"]),
+        (["parse", "--help"], ["inputs", "outputs", "parse", "reading"]),
     ],
 )
 def test_only_the_command_that_is_used_is_loaded(arguments: list[str], loaded: list[str]) -> None:

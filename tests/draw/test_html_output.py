@@ -4,9 +4,15 @@ import base64
 import hashlib
 import re
 
+from cleft.discourse import DiscourseTree, Edu
+from cleft.document import Document
 from cleft.draw import Options, Section, diff, html, svg
 from cleft.draw.html_output import fragment
 from cleft.draw.outline import Passage, passages
+from cleft.errors import InputError
+from cleft.sentence import Sentence
+from cleft.span import Span
+from cleft.text import align
 from tests.draw.samples import SHORT, discourse_chain, join, leaves, rain, right_branching
 
 
@@ -144,3 +150,39 @@ def test_trees_render_in_notebooks() -> None:
     assert rain()._repr_svg_() == svg(rain())
     assert '<ol class="cleft-reading"' in rain()._repr_html_()
     assert "<script" not in rain()._repr_html_()
+
+
+def document(*texts: str, paragraphs: tuple[int, ...] = (0,)) -> Document:
+    """Sentences of one EDU, each a satellite of the one before it."""
+    sentences = []
+    for text in texts:
+        edu = Edu(text, Span(0, len(text.split())))
+        trees = {"discourse": DiscourseTree.leaf(edu)}
+        sentences.append(Sentence(text=text, tokens=align(text, text.split()), trees=trees))
+    units = [DiscourseTree.leaf(Edu("", Span(k, k + 1))) for k in range(len(texts))]
+    over = units[-1]
+    for unit in reversed(units[:-1]):
+        over = join([unit, over], "NS", "cause")
+    return Document.of(sentences, over, paragraphs=paragraphs)
+
+
+def test_a_document_is_read_first_and_its_tree_unfolds() -> None:
+    found = document("It rained.", "So <b>we</b> slept.", "All day.", paragraphs=(0, 2))
+    page = html(Section(trees=[found.tree], document=found))  # type: ignore[list-item]
+    assert '<h2><b>1</b><span dir="auto">It rained.</span></h2>' in page
+    prose, tree = page.split('<details class="cleft-tree">')
+    assert prose.endswith(
+        '<p dir="auto"><span class="level-0">It rained.</span> '
+        '<span class="level-1" title="cause">So &lt;b&gt;we&lt;/b&gt; slept.</span></p>'
+        '<p dir="auto"><span class="level-2" title="cause">All day.</span></p></div>'
+    )
+    assert "<svg" in tree
+    assert "<svg" not in prose
+
+
+def test_a_document_renders_in_notebooks_with_its_error() -> None:
+    found = document("It rained.", "We slept.")._repr_html_()
+    assert "cleft-prose" in found
+    assert "<svg" in found
+    empty = Document(text="", error=InputError("there is no <sentence>"))._repr_html_()
+    assert "there is no &lt;sentence&gt;" in empty

@@ -246,6 +246,15 @@ def test_the_layout_is_that_of_rstweb() -> None:
     )
 
 
+def test_no_segment_is_a_root_for_rstweb_refuses_one(tmp_path: Path) -> None:
+    title, *others = leaves("abc")
+    document = RstDocument.of([title, DiscourseTree.join(others, "NS", "cause")])
+    text, lost = written(document, extended=False)
+    assert all(" parent=" in line for line in text.splitlines() if "<segment" in line)
+    assert read(tmp_path, text).trees == document.trees
+    assert not lost
+
+
 def test_a_very_deep_tree_is_written_and_read(tmp_path: Path) -> None:
     edus = [DiscourseTree.leaf(make_edu("x", i)) for i in range(5001)]
     tree = edus[-1]

@@ -132,8 +132,9 @@ def test_the_ending_tells_the_format_and_the_trees_the_task(tmp_path):
         assert read_trees(path).tasks == tasks
         assert read_trees(Text(name, text)).tasks == tasks
     assert read_trees(tmp_path / "x", "brackets").format == "brackets"
+    (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="found a directory"):
-        read_trees(tmp_path)
+        read_trees(tmp_path / "empty")
 
 
 def test_the_task_is_one_that_all_sides_have():

@@ -108,9 +108,9 @@ def test_n_ary_nodes_are_binarised_to_the_right():
 def test_what_cannot_be_compared_is_an_error():
     with pytest.raises(MetricError, match="1 gold trees but 0 predicted"):
         score_discourse([GOLD], [])
-    with pytest.raises(MetricError, match="sentence 1: gold has the tokens"):
+    with pytest.raises(MetricError, match="tree 1: gold has the tokens"):
         score_discourse([GOLD], [predicted_tree()])
-    with pytest.raises(MetricError, match="sentence 1: 4 gold EDUs and 3 predicted"):
+    with pytest.raises(MetricError, match="tree 1: 4 gold EDUs and 3 predicted"):
         score_discourse([GOLD], [end_to_end_tree()], gold_edus=True)
     with pytest.raises(UsageError, match="no metric is called 'f'"):
         score_discourse([], [], "f")
@@ -154,3 +154,42 @@ def test_trees_5000_deep_are_scored():
     for leaf in others:
         tree = join(tree, leaf, "NS", "Elaboration")
     assert score_discourse([tree], [tree]).full == Counts(9998, 9998, 9998)
+
+
+def texts(tree: DiscourseTree, *parts: str) -> DiscourseTree:
+    """The tree over other tokens: those of these texts."""
+    edus, position = [], 0
+    for part in parts:
+        width = len(part.split())
+        edus.append(Edu(part, Span(position, position + width)))
+        position += width
+    return tree.with_edus(edus)
+
+
+def test_other_tokens_of_the_same_text_are_compared_by_their_characters():
+    gold = texts(
+        gold_tree(1, 2, 3, 4), "It rained ,", "so we did n't go ,", "we slept", "all day ."
+    )
+    found = texts(predicted_tree(), "It rained,", "so we didn't go,", "we slept", "all day.")
+    assert (
+        score_discourse([gold], [found]).values
+        == score_discourse([gold_tree(1, 2, 3, 4)], [predicted_tree()]).values
+    )
+    with pytest.raises(MetricError, match=r"'day\.' where predicted has 'night\.'"):
+        score_discourse(
+            [gold], [texts(found, "It rained,", "so we didn't go,", "we slept", "all night.")]
+        )
+
+
+def test_segmentation_is_inside_sentences_and_edus_everywhere():
+    """Gold sentences end at 3 and 6; the predicted EDUs miss one of them and the one inside."""
+    a, b, c, d = leaves(1, 3, 6, 8)
+    gold = join(join(a, b, "NS", "x"), join(c, d, "NN", "y"), "NS", "z")
+    one, two, three = leaves(2, 6, 8)
+    found = join(join(one, two, "NS", "x"), three, "NS", "z")
+    scores = score_discourse([gold], [found], sentence_ends=[(3, 6, 8)])
+    assert scores.edus == Counts(2, 4, 3)
+    assert scores.segmentation == Counts(0, 1, 1)
+    assert score_discourse([gold], [found]).segmentation == Counts(1, 3, 2)
+    missing = score_discourse([gold], [None], sentence_ends=[(3, 6, 8)])
+    assert (missing.edus, missing.segmentation) == (Counts(0, 4, 0), Counts(0, 1, 0))

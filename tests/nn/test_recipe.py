@@ -69,7 +69,7 @@ def test_tasks_are_those_that_have_data():
         ),
         (
             {"network": {"encoder": "cnn"}},
-            "network.encoder: expected one of 'lstm', 'transformer', found 'cnn'",
+            "network.encoder: expected one of 'lstm', 'transformer', 'sentences', found 'cnn'",
         ),
         ({"network": {"encoder": "transformer"}}, "network.transformer: expected the path"),
         ({"network": {"encoder_layers": 0}}, "network.encoder_layers: expected 1 or more for"),

@@ -21,9 +21,9 @@ from cleft.nn.train.objective import Average, learning_rate_factor, make_optimis
 from cleft.nn.train.recipe import TrainingConfig
 from cleft.nn.train.rundir import (
     PlainProgress,
+    Progress,
     RichProgress,
     RunDirectory,
-    SilentProgress,
     make_progress,
     plot_run,
 )
@@ -236,9 +236,9 @@ def test_rich_progress_shows_loss_and_speed_in_a_terminal(monkeypatch):
 
 
 def test_only_the_first_process_speaks(monkeypatch):
-    assert type(make_progress(False)) is SilentProgress
+    assert type(make_progress(False)) is Progress
     assert type(make_progress(True)) is PlainProgress
-    silent = SilentProgress()
+    silent = Progress()
     silent.say("x")
     silent.epoch("epoch 1/1", 1, 0)
     silent.step(0.0, 0)

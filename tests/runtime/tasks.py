@@ -1,5 +1,7 @@
 """What workers are asked to do in tests; light, as each of them imports it."""
 
+import os
+import signal
 import time
 from collections.abc import Callable
 
@@ -7,8 +9,19 @@ from cleft.engines import Workers
 from cleft.errors import InputError, WorkerError
 
 
+class OddError(Exception):
+    """An error that is not made as its pickle wants it."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}")
+
+
 def doubling(add: int) -> Callable[[object], int]:
     def doubled(task: object) -> int:
+        if task == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if task == "odd":
+            raise OddError(1, 2)
         if not isinstance(task, int):
             raise InputError(f"expected a number, found {task!r}")
         time.sleep(0.05 * (task == 0))  # the first is the slowest

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import cleft
 from cleft.search import SearchOptions, search
-from cleft.search.grammar import Counts, Grammar
-from cleft.search.labels import Naming
+from cleft.search.labels import Counts, Grammar, Naming
 from cleft.span import Split
 from cleft.tasks import SYNTAX, Derivation, get_task
 from cleft.tree import Tree, is_dummy, split_chain

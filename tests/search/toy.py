@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from cleft.search.grammar import Grammar
+from cleft.search.labels import Grammar
 from cleft.search.scorer import Floats, Ints
 from cleft.span import Span, Split
 

@@ -29,6 +29,7 @@ from cleft.errors import CleftError, LanguageWarning
 
 COMMANDS = {
     "parse": "parse text to syntactic and discourse trees",
+    "corpus": "parse a large corpus in shards; resumable",
     "segment": "split text into elementary discourse units",
     "demo": "parse a paragraph and show both trees",
     "evaluate": "score predicted trees against gold ones",
@@ -45,7 +46,7 @@ COMMANDS = {
 }
 """Every command, and what it does."""
 
-BESIDE = {"sentences": "convert", "check": "info", "export": "train"}
+BESIDE = {"sentences": "convert", "models": "info", "check": "info", "export": "train"}
 """Commands that are in the module of another one, as `add_NAME` and `run_NAME`."""
 
 ENDING = ("SIGTERM", "SIGHUP")

@@ -37,7 +37,14 @@ discourse
   RST Parseval (--metric rst): each split's two children; or original Parseval
   (--metric original): each inner node. Spans are compared over tokens, so the
   EDUs may differ, unless --gold-edus asks for them to be the same.
-  Segmentation is over the boundaries inside a sentence.
+  Segmentation is over the ends of EDUs inside sentences, edus over all of them.
+  Trees are compared by their characters, so tokens may differ.
+
+documents
+  .rs3 .rs4 .dis files, folders of them, and JSON Lines with sentences hold whole
+  documents. With --model each is parsed as one: from its text alone, with the gold
+  sentences (--sentences gold), or with the gold EDUs too (--edus gold). Where the
+  model knows only classes of relations, those of the gold names are taken.
 
 with a model
   --model parses the words of GOLD and scores the trees as it would a file of
@@ -56,6 +63,8 @@ examples:
   cleft evaluate --model en gold.mrg --beam 20
   cleft evaluate --model en gold.mrg --against en-fast
   cleft evaluate --model en gold.jsonl --edus gold --by-genre
+  cleft evaluate --model en notes.rs3 --metric original
+  cleft evaluate gold/ predicted/ --metric original
 
 exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
 """
@@ -68,7 +77,7 @@ SAMPLES = 1000
 
 OPTIONS = {
     "syntax": ("prm", "dialect", "evalb", "stop", "by_label", "by_length", "confusion", "clean"),
-    "discourse": ("metric", "edus", "gold_edus", "relations", "genres", "by_genre"),
+    "discourse": ("metric", "edus", "sentences", "gold_edus", "relations", "genres", "by_genre"),
 }
 """The options that only one task has."""
 NOT_IN_EVALB_LAYOUT = ("against", "bootstrap", "by_label", "by_length", "confusion")
@@ -160,6 +169,12 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--edus", choices=["model", "gold"], help="whose EDUs to build on (default: model)"
     )
+    model.add_argument(
+        "--sentences",
+        choices=["model", "gold"],
+        help="of documents: whose sentences and tokens to build on (default: model, from the "
+        "text alone; with --edus gold the gold ones, where GOLD has them)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -238,7 +253,7 @@ def _refuse_other_tasks(args: argparse.Namespace, task: str, sides: Sequence[Any
             hint="" if args.format else _pipe_hint(args),
         )
     formats = [getattr(side, "format", "") for side in sides]
-    if args.relations and "jsonl" not in formats:
+    if args.relations and "jsonl" not in formats and args.model is None:
         raise UsageError("--relations is for JSON Lines, and these files give one name")
 
 

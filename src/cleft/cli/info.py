@@ -1,4 +1,4 @@
-"""`cleft info` and `cleft check`: what a model is, and whether it still parses as it did."""
+"""`cleft info`, `models` and `check`: what models there are, and whether one still works."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from cleft.errors import ModelError
-from cleft.models import DEFAULT, builtin_models, model_path
+from cleft.models import DEFAULT, FoundModel, builtin_models, find_models, model_path
 
 if TYPE_CHECKING:
     from cleft.runtime import ModelDirectory
@@ -206,3 +206,58 @@ def run_check(args: argparse.Namespace) -> int:
         return 1
     print(f"ok, {count} sentences")
     return 0
+
+
+# ---------------------------------------------------------------- cleft models
+
+MODELS_EPILOG = """\
+A model has a name if it is built in, lies in a folder that the variable
+CLEFT_MODELS names (several apart as in PATH) or in ./models, or came with an
+installed package. 'cleft parse --model NAME' and cleft.load("NAME") find it.
+
+examples:
+  cleft models
+  CLEFT_MODELS=~/models cleft models --json
+"""
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `cleft models`."""
+    parser.description = "List the models that are found by their names."
+    parser.epilog = MODELS_EPILOG
+    parser.add_argument("--json", action="store_true", help="one JSON object a model")
+
+
+def run_models(args: argparse.Namespace) -> int:
+    """Look for models, and show what each is."""
+    found = list(map(_found_facts, find_models()))
+    if args.json:
+        for each in found:
+            print(json.dumps(each, ensure_ascii=False))
+        return 0
+    rows = [("model", "language", "tasks", "size", "where")]
+    for each in found:
+        size = f"{each['bytes'] / 1e6:.1f} MB"
+        tasks = "+".join(each["tasks"]) or "unreadable"
+        rows.append(
+            (each["name"], str(each["language"] or "?"), tasks, size, each["error"] or each["home"])
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(_printable("  ".join(cells).rstrip()))
+    return 0
+
+
+def _found_facts(model: FoundModel) -> dict[str, Any]:
+    """The facts about a model for the list; one that cannot be read has an error."""
+    from cleft.runtime import ModelDirectory
+
+    known: dict[str, Any] = {"language": None, "tasks": [], "bytes": 0}
+    error = None
+    try:
+        known = facts(ModelDirectory(model.path))
+    except ModelError as wrong:
+        error = str(wrong)
+    kept = {key: known[key] for key in ("language", "tasks", "bytes")}
+    return {"name": model.name, **kept, "home": model.home, "path": str(model.path), "error": error}

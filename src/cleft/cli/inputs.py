@@ -1,28 +1,20 @@
-"""What `cleft parse` and `cleft segment` read: texts, files, folders, standard input.
-
-All inputs are one stream of sentences, so that worker processes and windows
-span them; `Sentences.owner` gives the input that a result belongs to.
-"""
+"""The inputs of `cleft parse` and `cleft segment`: texts, files, folders, standard input."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleft import files
-from cleft.errors import CleftError, InputError, UsageError
+from cleft.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from cleft.parser import Parser
-    from cleft.sentence import SentenceInput
-    from cleft.text import Hyphens
+    pass
 
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 AUTO = "auto"
@@ -30,7 +22,6 @@ RAW = ("text", "lines")
 """Kinds whose tokens are found by the rules of a language."""
 ENDINGS = {"jsonl": (".jsonl", ".ndjson"), "conllu": (".conllu", ".conll")}
 TEXTS = (".txt", ".text")
-WITH_EDUS = ("text", "tokens", "jsonl")
 
 CONLLU = re.compile(r"\s*(?:# (?:sent_id|newdoc|global\.columns)\b|[0-9]+(?:-[0-9]+)?(?:\t.*){6})")
 UNSPACED = re.compile(r"[^./\\]*[\u3040-\u30ff\u3400-\u9fff][^./\\]*")
@@ -140,53 +131,6 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load_model(
-    args: argparse.Namespace, inputs: Sequence[Input]
-) -> tuple[Parser, list[Input], str | None]:
-    """The model, the inputs to read then, and the language whose rules are asked for.
-
-    With --language auto it is the model of the text's language.
-    """
-    from cleft.models import DEFAULT
-    from cleft.parser import load
-
-    name, language, inputs = args.model or DEFAULT, args.language, list(inputs)
-    if language == AUTO:
-        if args.model is not None:
-            raise UsageError(
-                "--language auto chooses the model, and --model names one", hint="leave one out"
-            )
-        name, inputs = _by_language(inputs)
-        language = None
-    return load(name, threads=args.threads), inputs, language
-
-
-def _by_language(inputs: list[Input]) -> tuple[str, list[Input]]:
-    """The name of the model of a text's language; what was read to know it is read again."""
-    from cleft.models import languages
-    from cleft.text.recognition import WINDOW, identify
-
-    known = languages()
-    beginning = ""
-    for number, each in enumerate(inputs):
-        if each.kind in RAW and len(beginning) < WINDOW:
-            lines, held = iter(each.lines()), list[str]()
-            while len(beginning) < WINDOW and (line := next(lines, None)) is not None:
-                held.append(line)
-                beginning += line
-            if each.path == files.STREAM:
-                inputs[number] = replace(each, begun=chain(held, lines))
-    language = identify(beginning, among=known)
-    if language not in known:
-        what = f"seems to be {language!r}, and no model of it is here" if language else "is unknown"
-        raise UsageError(
-            f"the language of the text {what}",
-            where="--language auto",
-            hint=f"there are models of {', '.join(known)} ('cleft models'); name one by --model",
-        )
-    return known[language], inputs
-
-
 # ---------------------------------------------------------------- finding
 
 
@@ -228,6 +172,11 @@ def _refuse_unused(args: argparse.Namespace, kinds: set[str]) -> None:
         from cleft.formats.cleaning import cleaning
 
         cleaning(args.clean)  # raises an error for an unknown name
+
+
+def text_lines(each: Input) -> Iterable[str]:
+    """The lines of raw text; fails where text was guessed and it begins as a file of trees does."""
+    return _prose(each) if each.guessed else each.lines()
 
 
 def _prose(each: Input) -> Iterator[str]:
@@ -319,126 +268,3 @@ def _folder(path: Path, kind: str | None) -> list[Input]:
             hint="name the files themselves",
         )
     return [_file(each, each.relative_to(path), kind) for each in found]
-
-
-# ---------------------------------------------------------------- reading
-
-
-class Sentences:
-    """The sentences of all inputs, one after the other, read as they are needed.
-
-    What cannot be read ends the iteration and is kept as `error`, so that
-    everything before it is still parsed.
-    """
-
-    def __init__(
-        self,
-        inputs: list[Input],
-        *,
-        language: str = "en",
-        hyphens: Hyphens | None = None,
-        edus: bool = False,
-        clean: str = "ptb",
-        keep_tags: bool = False,
-    ) -> None:
-        self.inputs = inputs
-        self.language = language
-        self.hyphens = hyphens
-        self.edus = edus
-        self.clean = clean
-        self.keep_tags = keep_tags
-        self.error: CleftError | None = None
-        self._starts: list[int] = []
-
-    @property
-    def piped(self) -> bool:
-        """Whether standard input is among what is read."""
-        return any(each.path == files.STREAM for each in self.inputs)
-
-    def owner(self, number: int) -> int:
-        """Which input the sentence of this number came from."""
-        return bisect_right(self._starts, number) - 1
-
-    @property
-    def reached(self) -> int:
-        """The input that is being read."""
-        return len(self._starts) - 1
-
-    def __iter__(self) -> Iterator[SentenceInput]:
-        from cleft.sentence import SentenceInput
-
-        count = 0
-        for each in self.inputs:
-            self._starts.append(count)
-            try:
-                for sentence in self._read(each):
-                    count += 1
-                    yield self._noted(sentence, each)
-            except CleftError as error:
-                self.error = error
-                return
-            if count == self._starts[-1]:  # an empty input has a result too
-                count += 1
-                yield self._noted(SentenceInput(text="", line=1), each)
-
-    def _noted(self, sentence: SentenceInput, each: Input) -> SentenceInput:
-        """The sentence with the name of its file, where there are several."""
-        if len(self.inputs) == 1:
-            return sentence
-        return replace(sentence, fields={"file": each.name, **sentence.fields})
-
-    def _read(self, each: Input) -> Iterator[SentenceInput]:
-        from cleft import text
-
-        if self.edus:
-            return self._read_edus(each)
-        if each.kind == "lines":
-            return text.read_lines(each.lines(), self.language, self.hyphens)
-        if each.kind == "tokens":
-            return text.read_tokens(files.lines(each.source))
-        if each.kind == "brackets":
-            return _words_of_trees(each, self.clean, keep_tags=self.keep_tags)
-        if each.kind == "text":
-            lines = _prose(each) if each.guessed else each.lines()
-            return text.read_plain(lines, self.language, self.hyphens)
-        assert each.path is not None
-        read = text.read_jsonl_tokens if each.kind == "jsonl" else text.read_conllu
-        return read(each.path)
-
-    def _read_edus(self, each: Input) -> Iterator[SentenceInput]:
-        from cleft.span import Constraints
-        from cleft.text import read_jsonl_tokens
-        from cleft.text.annotated import edus_of_fields
-        from cleft.text.readers import edus_of_lines
-
-        if each.kind not in WITH_EDUS:
-            raise UsageError(
-                f"--edus cannot be read from {each.kind}",
-                where=each.name,
-                hint=f"use --input {', '.join(WITH_EDUS[:-1])} or {WITH_EDUS[-1]}",
-            )
-        if each.kind == "jsonl":
-            assert each.path is not None
-            for sentence in read_jsonl_tokens(each.path):
-                edus = edus_of_fields(sentence, each.name)
-                yield replace(sentence, constraints=Constraints(edus=edus))
-            return
-        lines = _prose(each) if each.guessed else each.lines()
-        tokenised = each.kind == "tokens"
-        yield from edus_of_lines(lines, self.language, self.hyphens, tokenised=tokenised)
-
-
-def _words_of_trees(each: Input, name: str, *, keep_tags: bool) -> Iterator[SentenceInput]:
-    """The words of the trees of an input; a tree without a word keeps its place."""
-    from cleft.formats.cleaning import clean_tree, cleaning
-    from cleft.formats.registry import FORMATS
-    from cleft.sentence import SentenceInput
-
-    clean = cleaning(name)
-    for number, record in enumerate(FORMATS["brackets"].records(each.source), start=1):
-        tree = record.syntax
-        if tree is not None and clean is not None:
-            tree = clean_tree(tree, clean)
-        words = [] if tree is None else tree.words()
-        tags = None if tree is None or not keep_tags else tree.tags()
-        yield SentenceInput.of_words(words, tags=tags, number=number)

@@ -23,6 +23,7 @@ ENDINGS = {
     "jsonl": ".jsonl",
     "dis": ".dis",
     "rs3": ".rs3",
+    "rs4": ".rs4",
     "svg": ".svg",
     "html": ".html",
     "png": ".png",
@@ -34,7 +35,7 @@ ENDINGS = {
 
 PICTURES = ("svg", "png", "pdf")
 LATEX = ("forest", "qtree")
-WHOLE = ("dis", "rs3", "html", *PICTURES, *LATEX)
+WHOLE = ("dis", "rs3", "rs4", "html", *PICTURES, *LATEX)
 """Formats of which nothing is written before all of it is there."""
 OTHER_ENDINGS = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
@@ -189,7 +190,7 @@ def write_results(destination: Destination, number: int, results: Results, *, ma
     if form in PICTURES:
         _write_pictures(destination, number, results)
         return
-    if form in ("dis", "rs3"):
+    if form in ("dis", "rs3", "rs4"):
         _write_rst(destination, number, results)
         return
     with files.writing(destination.name(number)) as stream:
@@ -241,9 +242,7 @@ def _write_rst(destination: Destination, number: int, results: Results) -> None:
 
     These formats cannot be empty: in a folder an input without a tree has no file.
     """
-    from cleft.formats.dis import write_dis
-    from cleft.formats.rs3 import write_rs3
-    from cleft.formats.rst import RstDocument, as_text
+    from cleft.formats.rst import as_text
 
     form = destination.form
     trees: list[DiscourseTree] = []
@@ -261,10 +260,19 @@ def _write_rst(destination: Destination, number: int, results: Results) -> None:
             where=destination.read(number),
             hint=f"the first: {reason}",
         )
-    write = write_dis if form == "dis" else write_rs3
     with files.writing(destination.name(number)) as stream:
-        for lost in write(RstDocument.of(trees), stream):
-            print(f"cleft: not kept: {lost}", file=sys.stderr)
+        write_rst(trees, stream, form)
+
+
+def write_rst(trees: list[DiscourseTree], stream: TextIO, form: str) -> None:
+    """Write trees of text in a format of RST, and say what it cannot hold."""
+    from cleft.formats.registry import FORMATS, DocumentFormat
+    from cleft.formats.rst import RstDocument
+
+    target = FORMATS[form]
+    assert isinstance(target, DocumentFormat)
+    for lost in target.write_document(RstDocument.of(trees), stream):
+        print(f"cleft: not kept: {lost}", file=sys.stderr)
 
 
 def _write_html(destination: Destination, number: int, results: Results, stream: TextIO) -> None:

@@ -7,26 +7,25 @@ How results are made and counted, and how slow input is read, is shared with
 from __future__ import annotations
 
 import argparse
-import os
-import stat
 import sys
-import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from queue import Empty, Queue
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from cleft.cli.inputs import Sentences, add_inputs, find_inputs, load_model
+from cleft.cli.inputs import add_inputs, find_inputs
 from cleft.cli.outputs import ENDINGS, Destination, write_results
+from cleft.cli.reading import Sentences, open_inputs, parsed
 from cleft.errors import CleftError, UsageError
-from cleft.models import DEFAULT
 
 if TYPE_CHECKING:
+    from cleft.document import Document
     from cleft.parser import Parser
     from cleft.sentence import Sentence
+
+T = TypeVar("T")
 
 EPILOG = """\
 what is read
@@ -45,10 +44,16 @@ what is written
   brackets  syntax, one tree a line; (()) for a sentence without a tree. With
             --n-best the trees of a sentence, best first, then a blank line
   jsonl     everything, one sentence a line; an "error" where there is no tree
-  dis, rs3  discourse, one tree a sentence: sentences are parsed one by one
+  dis, rs3, rs4   discourse, one tree a sentence, unless --document asks for one
   svg, png, pdf   a picture a sentence; several sentences need a folder
   html      one page
   forest, qtree   LaTeX, for the package of that name
+
+whole documents
+  With --document every input is one document, parsed to one discourse tree over
+  all of it: a file of rs3, rs4 or dis has one root, jsonl one line, svg one
+  picture. --summary N writes its N most important sentences instead of the tree,
+  with their numbers, and names those left out; in jsonl it stands beside the tree.
 
   -o OUT is a file, or a folder with a file for each input if OUT is a folder,
   ends in / or has no ending while there are several inputs. Files appear when
@@ -62,7 +67,8 @@ since a sentence may go on in the next one, other inputs after every sentence.
 examples:
   cleft parse "Although it rained, she played tennis."
   cleft parse notes.txt
-  cleft parse notes.txt --task discourse --format rs3 -o notes.rs3
+  cleft parse notes.txt --document --format rs3 -o notes.rs3
+  cleft parse notes.txt --document --summary 3
   cleft parse notes.txt --format brackets --beam 20 --n-best 5
   cleft parse corpus/ --format jsonl --jobs 2 -o trees/
   cleft parse edus.txt --edus
@@ -75,18 +81,11 @@ standard error says how many; 2 wrong use or bad input; 130 interrupted, 143
 ended by SIGTERM: the last line then says what was done and where it is
 """
 SYNTAX, DISCOURSE, BOTH = "syntax", "discourse", "both"
-HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE}
+HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE, "rs4": DISCOURSE}
 
 PROGRESS_AFTER = 1.0
 """Seconds after which a progress bar is shown."""
 
-WAIT = 0.05
-"""Seconds to wait for more input before what has come is parsed."""
-
-AHEAD = 4_096
-"""The most items that are read ahead."""
-
-T = TypeVar("T")
 Group = tuple[int, Iterator["Sentence"]]
 
 
@@ -112,6 +111,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--format", choices=list(ENDINGS), default="terminal", help="default: terminal"
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="a file or a folder; see below")
+    parser.add_argument(
+        "--document", action="store_true", help="one discourse tree over each input; see below"
+    )
+    parser.add_argument(
+        "--summary", type=int, metavar="N", help="with --document: its N most important sentences"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -120,22 +125,14 @@ def run(args: argparse.Namespace) -> int:
     inputs = find_inputs(args)
     destination = Destination(output=args.output, form=args.format, inputs=inputs)
     destination.check()
+    if args.document or args.summary is not None:
+        from cleft.cli.documents import check
 
-    parser, inputs, language = load_model(args, inputs)
-    if args.edus and DISCOURSE not in parser.manifest.tasks:
-        raise UsageError(
-            "--edus is about discourse trees, and the model has none",
-            where=args.model or DEFAULT,
-            hint="use a model with discourse, such as en",
-        )
-    sentences = Sentences(
-        inputs,
-        language=language or parser.language,
-        hyphens=args.hyphens,
-        edus=args.edus,
-        clean=args.clean or "ptb",
-        keep_tags=args.keep_tags,
-    )
+        check(args, destination)
+
+    parser, sentences = open_inputs(args, inputs)
+    if args.document:
+        return _run_documents(args, parser, sentences, destination, task)
     tally = Tally()
     results = parsed(parser, sentences, args, task=task, n_best=args.n_best)
     results = with_progress(results, visible=not _to_terminal(destination))
@@ -144,6 +141,26 @@ def run(args: argparse.Namespace) -> int:
             write_results(destination, number, group, many=args.n_best > 1)
             tally.inputs += 1
     _remark(args.format)
+    return tally.report()
+
+
+def _run_documents(
+    args: argparse.Namespace,
+    parser: Parser,
+    sentences: Sentences,
+    destination: Destination,
+    task: str,
+) -> int:
+    """The same for whole documents."""
+    from cleft.cli.documents import documents_of, write_documents
+
+    tally = Tally(what="document")
+    found = documents_of(parser, sentences, args, task)
+    found = with_progress(found, visible=not _to_terminal(destination), what="documents")
+    with closing(found), tally.noting_interrupts(destination.done):
+        for number, each in enumerate(write_documents(destination, found, args.summary)):
+            tally.add(each, sentences.inputs[number].name)
+            tally.inputs += 1
     return tally.report()
 
 
@@ -186,7 +203,7 @@ def _remark(form: str) -> None:
 
 @dataclass(slots=True)
 class Tally:
-    """How many sentences there were, how many of them have no tree, and why the first.
+    """How many sentences or documents there were, how many have an error, and the first one.
 
     `inputs` is how many inputs, or groups of them, have all of their output.
     """
@@ -195,13 +212,14 @@ class Tally:
     failed: int = 0
     first: str = ""
     inputs: int = 0
+    what: str = "sentence"
 
-    def add(self, sentence: Sentence, name: str) -> None:
+    def add(self, found: Sentence | Document, name: str) -> None:
         """Count one more."""
         self.count += 1
-        if sentence.error is not None:
+        if found.error is not None:
             self.failed += 1
-            self.first = self.first or f"{name}: {sentence.error}"
+            self.first = self.first or f"{name}: {found.error}"
 
     @contextmanager
     def noting_interrupts(self, done: Callable[[int], str]) -> Iterator[None]:
@@ -209,8 +227,8 @@ class Tally:
         try:
             yield
         except KeyboardInterrupt as error:
-            sentences = f"{self.count} sentence{'s' * (self.count != 1)} parsed"
-            error.add_note(f"{sentences}, {done(self.inputs)}" if self.count else "nothing parsed")
+            parsed = f"{self.count} {self.what}{'s' * (self.count != 1)} parsed"
+            error.add_note(f"{parsed}, {done(self.inputs)}" if self.count else "nothing parsed")
             raise
 
     def report(self) -> int:
@@ -218,31 +236,11 @@ class Tally:
         if not self.failed:
             return 0
         print(
-            f"cleft: {self.failed} of {self.count} sentences could not be parsed; "
+            f"cleft: {self.failed} of {self.count} {self.what}s could not be parsed; "
             f"the first: {self.first}",
             file=sys.stderr,
         )
         return 1
-
-
-def parsed(
-    parser: Parser, sentences: Sentences, args: argparse.Namespace, **options: object
-) -> Iterator[Sentence | CleftError]:
-    """The results in order, followed by the error that ended the reading, if there is one."""
-    from cleft.runtime.batches import always
-
-    live = Live(sentences) if sentences.piped and is_live() else None
-    yield from parser.stream(
-        live or sentences,
-        ready=live.ready if live else always,
-        beam=args.beam,
-        jobs=args.jobs,
-        language=sentences.language,
-        hyphens=args.hyphens,
-        **options,  # type: ignore[arg-type]
-    )
-    if sentences.error is not None:
-        yield sentences.error
 
 
 def grouped(
@@ -277,8 +275,8 @@ def _counted(
 
 
 def with_progress(
-    results: Iterable[Sentence | CleftError], *, visible: bool
-) -> Generator[Sentence | CleftError, None, None]:
+    results: Iterable[T], *, visible: bool, what: str = "sentences"
+) -> Generator[T, None, None]:
     """The results; a bar on standard error counts them if that is a terminal and rich is there."""
     if not visible or not sys.stderr.isatty():
         yield from results
@@ -289,7 +287,7 @@ def with_progress(
     except ImportError:  # pragma: no cover - tests have it
         yield from results
         return
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} sentences"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn(f"{{task.completed:,.0f}} {what}"), TimeElapsedColumn())
     began, task = time.monotonic(), None
     with ExitStack() as stack:
         for count, result in enumerate(results, 1):
@@ -300,64 +298,3 @@ def with_progress(
                 task = bar.add_task("", total=None, completed=count)
             if task is not None:
                 bar.update(task, completed=count)
-
-
-# ---------------------------------------------------------------- input that comes slowly
-
-
-def is_live() -> bool:
-    """Whether standard input is a pipe or a terminal, where reading may have to wait."""
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (AttributeError, OSError, ValueError):  # closed, or replaced by another object
-        return False
-    return not stat.S_ISREG(mode)
-
-
-class Live(Generic[T]):
-    """The items of an iterable, read ahead by a thread, so that the parser knows when to wait.
-
-    Input that pauses (`tail -f`, a person at a terminal) has to be parsed as
-    far as it has come; input that does not is parsed in large batches.
-
-    >>> items = Live(iter("ab"))
-    >>> [*items], items.ready()
-    (['a', 'b'], True)
-    """
-
-    def __init__(self, items: Iterable[T], *, ahead: int = AHEAD) -> None:
-        self._queue: Queue[tuple[T] | BaseException | None] = Queue(ahead)
-        self._next: tuple[T] | BaseException | None = None
-        self._held = False
-        # A read that waits cannot be stopped, so the thread must not block the exit.
-        threading.Thread(target=self._read, args=(items,), daemon=True).start()
-
-    def __iter__(self) -> Iterator[T]:
-        while True:
-            if not self._held:
-                self._next, self._held = self._queue.get(), True
-            found = self._next
-            if found is None:
-                return  # `ready` stays true after the end
-            self._held = False
-            if isinstance(found, BaseException):
-                raise found
-            yield found[0]
-
-    def ready(self) -> bool:
-        """Whether the next item, or the end, is available within WAIT seconds."""
-        if not self._held:
-            try:
-                self._next, self._held = self._queue.get(timeout=WAIT), True
-            except Empty:
-                return False
-        return True
-
-    def _read(self, items: Iterable[T]) -> None:
-        try:
-            for item in items:
-                self._queue.put((item,))
-        except BaseException as error:
-            self._queue.put(error)
-        else:
-            self._queue.put(None)

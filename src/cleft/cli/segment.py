@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from cleft import files
-from cleft.cli.inputs import Sentences, add_inputs, find_inputs, load_model
+from cleft.cli.inputs import add_inputs, find_inputs
 from cleft.cli.outputs import done, refuse_ending, refuse_overwriting
-from cleft.cli.parse import Tally, grouped, parsed, with_progress
+from cleft.cli.parse import Tally, grouped, with_progress
+from cleft.cli.reading import open_inputs, parsed
 from cleft.formats.json_values import dump_json
 
 if TYPE_CHECKING:
@@ -52,11 +53,7 @@ def run(args: argparse.Namespace) -> int:
     for each in inputs:
         refuse_overwriting(Path(args.output), each)
 
-    parser, inputs, language = load_model(args, inputs)
-    language = language or parser.language
-    sentences = Sentences(
-        inputs, language=language, hyphens=args.hyphens, clean=args.clean or "ptb"
-    )
+    parser, sentences = open_inputs(args, inputs)
     tally = Tally()
     results = parsed(parser, sentences, args, task="discourse")
     hidden = args.output == files.STREAM and sys.stdout.isatty()

@@ -14,7 +14,8 @@ from functools import lru_cache
 from importlib.resources import files
 
 from cleft.discourse import DiscourseTree
-from cleft.draw.characters import is_right_to_left
+from cleft.document import Document
+from cleft.draw.characters import is_right_to_left, shown
 from cleft.draw.compare import Diff, Drawable
 from cleft.draw.layout import Layout, Place, Text
 from cleft.draw.outline import passages
@@ -23,6 +24,7 @@ from cleft.draw.theme import DEFAULT, Options, Theme, page_colours, style
 from cleft.tree import Tree
 
 DEEPEST = 12  # steps to the right in the reading view
+FAINTEST = 3  # the last step of dimming
 SMALL = 360  # a drawing that fits any screen
 NARROW = 280  # pixels of the outlines for narrow screens
 TIES = 3  # names that are shown before one EDU; of more, the innermost
@@ -34,6 +36,7 @@ class Section:
 
     Without `text` the words of the first tree are the heading: a tree does not
     know where there were spaces. `note` stands below, for a sentence without a tree.
+    A `document` is to be read first, and its tree can be unfolded.
 
     >>> tree = Tree.from_brackets("(S (VP (VB Go)) (. !))")
     >>> Section(trees=[tree]).heading, Section(trees=[tree], text="Go!").heading
@@ -43,10 +46,13 @@ class Section:
     trees: Sequence[Drawable] = ()
     text: str = ""
     note: str = ""
+    document: Document | None = None
 
     @property
     def heading(self) -> str:
-        """The text on one line."""
+        """The text on one line; of a document its name, or how it begins."""
+        if self.document is not None and self.document.sentences:
+            return self.document.id or " ".join(self.document.sentences[0].text.split())
         text = self.text or (_words(self.trees[0]) if self.trees else "")
         return " ".join(text.split())
 
@@ -84,9 +90,16 @@ def html(
     return "\n".join([*head, *body, *foot])
 
 
-def fragment(tree: Drawable, options: Options = DEFAULT) -> str:
-    """A tree for a notebook, within a width; a discourse tree has a reading view."""
+def fragment(tree: Drawable | Document, options: Options = DEFAULT) -> str:
+    """A tree for a notebook, within a width; a discourse tree has a reading view.
+
+    A document is its text, and the tree to unfold.
+    """
     theme = options.theme
+    if isinstance(tree, Document):
+        drawn = _unfolded(fragment(tree.tree, options)) if tree.tree is not None else ""
+        sheet = f"<style>{page_colours(theme)}\n{_resource('page.css')}</style>"
+        return f'<div class="cleft-figure cleft-colours-{theme}">{sheet}{prose(tree)}{drawn}</div>'
     drawn = render(lay_out(tree, options.width, options.view), theme, title=options.title)
     reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
     sheet = f"<style>{page_colours(theme)}\n{_resource('page.css')}</style>"
@@ -114,9 +127,12 @@ def _section(section: Section, at: int, options: Options) -> str:
         which = f", {kinds[: place + 1].count(kind)} of {count}" if count > 1 else ""
         figures.append(_figure(tree, kind + which, at, options))
     note = f"<p>{safe(section.note)}</p>" if section.note else ""
+    drawn = "".join(figures)
+    if section.document is not None and section.document.tree is not None:
+        drawn = f"{prose(section.document)}{_unfolded(drawn)}"
     return (
         f'<section class="cleft-section"><h2><b>{at}</b>'
-        f'<span dir="auto">{safe(section.heading)}</span></h2>{note}{"".join(figures)}</section>'
+        f'<span dir="auto">{safe(section.heading)}</span></h2>{note}{drawn}</section>'
     )
 
 
@@ -230,3 +246,34 @@ def _reading(tree: DiscourseTree) -> str:
             f"{ties}{again}{safe(passage.text)}</li>"
         )
     return f'<ol class="cleft-reading" aria-label="Reading view">{"".join(items)}</ol>'
+
+
+def _unfolded(drawn: str) -> str:
+    return f'<details class="cleft-tree"><summary>Discourse tree</summary>{drawn}</details>'
+
+
+def prose(document: Document) -> str:
+    """The text of a document in its paragraphs, dimmed the more the less its tree promotes it.
+
+    What ties an EDU to the text before it is shown when it is pointed at.
+    """
+    if document.tree is None:
+        return "".join(f"<p>{safe(shown(part))}</p>" for part in document.text.split("\n\n"))
+    begins = {document.span_of(number).left for number in document.paragraphs}
+    ranks = {level: rank for rank, level in enumerate(sorted(set(document.tree.salience())))}
+    parts: list[str] = []
+    end = 0
+    rows = zip(document.edus, document.tree.salience(), passages(document.tree), strict=True)
+    for edu, level, passage in rows:
+        start, stop = document.characters(edu.span)
+        if not parts or edu.span.left in begins:
+            parts.append('</p><p dir="auto">' if parts else '<p dir="auto">')
+        elif start > end:
+            parts.append(" ")
+        named = (
+            f' title="{safe(", ".join(tie.name for tie in passage.ties))}"' if passage.ties else ""
+        )
+        rank = min(ranks[level], FAINTEST)
+        parts.append(f'<span class="level-{rank}"{named}>{safe(passage.text)}</span>')
+        end = stop
+    return f'<div class="cleft-prose" aria-label="The text">{"".join(parts)}</p></div>'

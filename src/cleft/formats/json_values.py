@@ -50,7 +50,7 @@ def _finite(digits: str) -> float:
     return value if math.isfinite(value) else _no_number(digits)
 
 
-def dump_json(value: Any) -> str:
+def dump_json(value: Any, separators: tuple[str, str] | None = None) -> str:
     r"""A value as JSON on one line that can be encoded.
 
     Half a surrogate pair has no UTF-8 and is written as an escape. Two halves
@@ -60,7 +60,7 @@ def dump_json(value: Any) -> str:
     >>> print(dump_json(["é", "a\udc00", "\ud83d\ude42"]).encode("unicode_escape").decode())
     ["\xe9", "a\\udc00", "\ufffd\ufffd"]
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
     if text.isprintable() or not HALF.search(text):
         return text
     return HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", PAIR.sub("\ufffd\ufffd", text))
@@ -193,6 +193,8 @@ def _evidence_data(evidence: Evidence) -> dict[str, Any]:
 def read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence | None]:
     """The evidence of so many nodes in the data of a tree."""
     rows = data.get(key)
+    if rows is None and key == "evidence" and count and data.get("log_prob") is not None:
+        rows = [{"log_prob": data["log_prob"]}, *[None] * (count - 1)]  # of the compact form
     if rows is None:
         return [None] * count
     if len(as_list(rows, key)) != count:

@@ -2,13 +2,15 @@
 
 A line of this format has the key `cleft` with the format's version, `tokens`, and
 `syntax`, `discourse` or both; docs/formats.md has the schema. It is flat, so
-that a deep tree needs no deep JSON. A line without the key `cleft` but with
-`splits`, as sentence-level discourse corpora come, is read too.
+that a deep tree needs no deep JSON. A document is a line whose trees are over all
+its tokens, with its `sentences` beside them. A line without the key `cleft` but
+with `splits`, as discourse corpora come, is read too.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +32,9 @@ from cleft.formats.json_values import (
     read_evidence,
 )
 from cleft.formats.rst import text_tokens
+from cleft.sentence import TreesByTask
 from cleft.span import Span, Split
-from cleft.tasks import DISCOURSE, Derivation, task_names
+from cleft.tasks import DISCOURSE, Derivation, split_relation, task_names
 from cleft.tree import Tree
 
 __all__ = [
@@ -41,6 +44,8 @@ __all__ = [
     "format_record",
     "parse_record",
     "read_jsonl",
+    "record_data",
+    "record_of",
     "syntax_data",
     "tree_data",
     "write_jsonl",
@@ -48,14 +53,14 @@ __all__ = [
 
 VERSION = 1
 OWN_KEYS = ("cleft", "tokens", "error")
-CORPUS_KEYS = ("tokens", "edus", "splits", "splits_fine", "tree")
+CORPUS_KEYS = ("tokens", "edus", "splits", "splits_fine", "tree", "sents", "forest")
 
 Relations = Literal["coarse", "fine"]
 """Which relation names to take where a corpus gives both."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Record:
+class Record(TreesByTask):
     """One line: a sentence with its trees by task, or with the error that stands in their place.
 
     `fields` holds whatever else the line has (a document's name, the raw text)
@@ -94,16 +99,18 @@ class Record:
         put(self, "left_out", left_out)
 
     @property
-    def syntax(self) -> Tree | None:
-        """The syntactic tree."""
-        tree = self.trees.get("syntax")
-        return tree if isinstance(tree, Tree) else None
-
-    @property
-    def discourse(self) -> DiscourseTree | None:
-        """The discourse tree."""
-        tree = self.trees.get("discourse")
-        return tree if isinstance(tree, DiscourseTree) else None
+    def sentence_ends(self) -> tuple[int, ...]:
+        """Where the sentences of a document end, in its tokens; none for a sentence."""
+        rows = self.fields.get("sentences")
+        if rows is None:
+            return ()
+        counts = [_sentence_size(row) for row in as_list(rows, "sentences")]
+        if sum(counts) != len(self.tokens):
+            raise FormatError(
+                f"{len(self.tokens)} tokens, but the sentences have {sum(counts)}",
+                hint="give every token to one sentence",
+            )
+        return tuple(itertools.accumulate(counts))
 
     @property
     def task(self) -> str | None:
@@ -116,6 +123,10 @@ class Record:
     def tree(self) -> Tree | DiscourseTree | None:
         """The tree; the syntactic one where there are several."""
         return next(iter(self.trees.values()), None)
+
+
+def _sentence_size(row: object) -> int:
+    return len(as_strings(as_object(row, "sentences").get("tokens", []), "tokens"))
 
 
 def _tokens_of(trees: Iterable[Tree | DiscourseTree]) -> tuple[str, ...]:
@@ -144,20 +155,56 @@ def write_jsonl(records: Iterable[Record], stream: TextIO) -> None:
         stream.write(format_record(record) + "\n")
 
 
-def format_record(record: Record) -> str:
+def format_record(record: Record, *, compact: bool = False) -> str:
     """One record on one line.
+
+    In the compact form there are no spaces, a tree has its own probability and
+    not those of its nodes, and no offsets are written: tokens stand in `text`
+    in order, with nothing but white space between them, so a reader has these
+    and the texts of EDUs again.
 
     >>> print(format_record(Record(syntax=Tree.from_brackets("(NP (NN rain))"))))
     {"cleft": 1, "tokens": ["rain"], "syntax": {"tags": ["NN"], "nodes": [["NP", 0, 1]]}}
     """
-    data: dict[str, Any] = {"cleft": VERSION, "tokens": list(record.tokens)}
+    data = {"cleft": VERSION, **record_data(record, compact=compact)}
+    return dump_json(data, (",", ":")) if compact else dump_json(data)
+
+
+def record_data(record: Record, *, compact: bool = False) -> dict[str, Any]:
+    """A record as plain data, without the format's version."""
+    data: dict[str, Any] = {"tokens": list(record.tokens)}
     for task, tree in record.trees.items():
-        data[task] = tree_data(tree, record.tokens)
+        data[task] = _compact_data(tree) if compact else tree_data(tree, record.tokens)
     if record.error is not None:
         data["error"] = record.error
     for key, value in record.fields.items():
         data.setdefault(key, value)
-    return dump_json(data)
+    return data
+
+
+def _compact_data(tree: Tree | DiscourseTree) -> dict[str, Any]:
+    data: dict[str, Any] = (
+        {
+            "tags": tree.tags(),
+            "nodes": [
+                [node.label, span.left, span.right]
+                for span, node in tree.spans()
+                if node.word is None
+            ],
+        }
+        if isinstance(tree, Tree)
+        else {
+            "edus": [list(edu.span) for edu in tree.edus],
+            "nodes": [
+                [span.left, span.right, node.nuclearity, list(node.relations)]
+                for span, node in tree.spans()
+                if node.children
+            ],
+        }
+    )
+    if tree.log_prob is not None:
+        data["log_prob"] = round(tree.log_prob, 4) + 0.0  # no -0.0
+    return data
 
 
 def syntax_data(tree: Tree) -> dict[str, Any]:
@@ -252,20 +299,41 @@ def _own_record(data: dict[str, Any]) -> Record:
             f"expected format version {VERSION}, found {reprlib.repr(version)}",
             hint="it was written by another release of cleft; convert it there or update",
         )
+    return record_of(data)
+
+
+def record_of(data: dict[str, Any]) -> Record:
+    """The record that `record_data` made data of."""
     tokens = as_strings(data.get("tokens", []), "tokens")
+    places = _places(data, tokens)
     error = data.get("error")
     if error is not None and not isinstance(error, str):
         raise FormatError(f"'error': expected a string, found {reprlib.repr(error)}")
     return Record(
         tokens=tokens,
         trees={
-            task: _read_tree(as_object(data[task], task), tokens)
+            task: _read_tree({**as_object(data[task], task), **places}, tokens)
             for task in task_names()
             if data.get(task) is not None
         },
         error=error,
         fields={k: value for k, value in data.items() if k not in (*OWN_KEYS, *task_names())},
     )
+
+
+def _places(data: dict[str, Any], tokens: tuple[str, ...]) -> dict[str, Any]:
+    """What a compact line leaves out: the text, and where its tokens stand in it."""
+    text, start = data.get("text"), data.get("start")
+    if "offsets" in data or not isinstance(text, str) or type(start) is not int or not tokens:
+        return {}
+    from cleft.text.readers import align
+
+    try:
+        found = [(token.start, token.end) for token in align(text, tokens)]
+    except FormatError:  # a line of somebody else, whose tokens are no slices of its text
+        return {}
+    data["offsets"] = [[left + start, right + start] for left, right in found]
+    return {"text": text, "start": start, "places": found}
 
 
 def tree_data(tree: Tree | DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]:
@@ -316,9 +384,17 @@ def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseT
     )
 
 
+def _placed(span: Span, data: dict[str, Any]) -> Edu:
+    left, right = data["places"][span.left][0], data["places"][span.right - 1][1]
+    text = re.sub(r"\s+", " ", data["text"][left:right])
+    return Edu(text, span, data["start"] + left, data["start"] + right)
+
+
 def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
     spans = [as_span(*as_row(row, 2)) for row in as_list(data.get("edus", []), "edus")]
-    texts = data.get("texts")
+    texts, found = data.get("texts"), data.get("places")
+    if found and "characters" not in data and texts is None and spans[-1].right <= len(found):
+        return [_placed(span, data) for span in spans]
     if texts is None:
         texts = [" ".join(tokens[slice(*span)]) for span in spans]
     places = data.get("characters") or [(None, None)] * len(spans)
@@ -339,7 +415,9 @@ def _read_edus(data: dict[str, Any], tokens: tuple[str, ...]) -> list[Edu]:
 
 
 def _corpus_record(data: dict[str, Any], relations: Relations) -> Record:
-    """A line of a sentence-level discourse corpus: tokens, EDUs and splits."""
+    """A line of a discourse corpus, a sentence or a document: tokens, EDUs and splits."""
+    if "sents" in data:
+        data = _corpus_document(data, relations)
     key = "splits_fine" if relations == "fine" and "splits_fine" in data else "splits"
     if key not in data:
         raise FormatError(
@@ -363,6 +441,32 @@ def _corpus_record(data: dict[str, Any], relations: Relations) -> Record:
     both = "splits" in data and "splits_fine" in data
     left_out = f"{other} relations" if both else ""
     return Record(tokens=tokens, discourse=tree, fields=fields, left_out=left_out)
+
+
+def _corpus_document(data: dict[str, Any], relations: Relations) -> dict[str, Any]:
+    """A line of documents as one of sentences: their tokens together, coarse names beside fine."""
+    from cleft.relations import matching_classes
+
+    rows = [as_object(row, "sents") for row in as_list(data["sents"], "sents")]
+    parts = [as_strings(row.get("tokens", []), "tokens") for row in rows]
+    found = {
+        **data,
+        "tokens": [token for part in parts for token in part],
+        "sentences": [
+            {name: row[name] for name in ("id", "tokens", "text") if name in row} for row in rows
+        ],
+        "paragraphs": [k for k, row in enumerate(rows) if not k or row.get("newpar")],
+    }
+    if "splits" not in data and "splits_fine" in data and relations == "coarse":
+        fine = [as_row(row, 4) for row in as_list(data["splits_fine"], "splits_fine")]
+        labels = [split_relation(label if isinstance(label, str) else "") for *_, label in fine]
+        classes = matching_classes(name for name, _ in labels)
+        found["splits"] = [
+            [*row[:3], f"{classes.coarse(name)}_{letters}"]
+            for row, (name, letters) in zip(fine, labels, strict=True)
+        ]
+        del found["splits_fine"]
+    return found
 
 
 def _derivation(length: int, rows: list[Any]) -> Derivation:

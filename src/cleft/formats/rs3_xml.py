@@ -276,6 +276,11 @@ class _Layout:
         for row in self.rows:
             if row.children:
                 self._group(row)
+            elif row.span not in self.ties:
+                # rstWeb's converter refuses a segment without a parent.
+                root = str(next(self.free))
+                self.made.append(Group(root, "span", Tie()))
+                self.ties[row.span] = Tie(root, SPAN)
 
     def _number(self) -> None:
         """Segments first, then the nodes above them."""

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cleft import files
+from cleft.convert import genre_of
 from cleft.discourse import DiscourseTree
 from cleft.errors import InputError, MetricError, UsageError
 from cleft.formats.brackets import FOREST
 from cleft.formats.cleaning import Cleaning, clean_tree, cleaning
 from cleft.formats.jsonl import Record, Relations
-from cleft.formats.registry import format_of
+from cleft.formats.registry import FORMATS, DocumentFormat, format_of
 from cleft.metrics.evalb import SyntaxScores
 from cleft.metrics.parseval import MEASURES, DiscourseMetric, DiscourseScores
 from cleft.metrics.prm import COLLINS, Parameters
@@ -50,13 +51,14 @@ class Settings:
     `clean` names what is taken off the constituency trees of both sides
     (`cleft.formats.cleaning`); `parameters` are EVALB's. For discourse,
     `metric` says which Parseval, `gold_edus` that predicted trees have the
-    gold EDUs.
+    gold EDUs; `sentence_ends` are those inside each gold document, where they are known.
     """
 
     clean: str = "ptb"
     parameters: Parameters = COLLINS
     metric: DiscourseMetric = "rst"
     gold_edus: bool = False
+    sentence_ends: Sequence[Sequence[int]] | None = None
 
 
 # ---------------------------------------------------------------- the two sides
@@ -90,9 +92,9 @@ class Trees:
     @property
     def genres(self) -> list[str]:
         """The genre of each sentence, from the key `genre` of JSON Lines."""
-        if self.format != "jsonl":
+        if self.format != "jsonl" and not any("genre" in each.fields for each in self.records):
             raise UsageError(
-                "only JSON Lines tell the genre of a sentence",
+                "only JSON Lines, and names of files as in GUM, tell a genre",
                 where=self.name,
                 hint="leave the options for genres out",
             )
@@ -100,7 +102,7 @@ class Trees:
         for number, genre in enumerate(found, start=1):
             if not isinstance(genre, str):
                 raise MetricError(
-                    f"expected a name as 'genre' of sentence {number}, found {genre!r}",
+                    f"expected a name as 'genre' of tree {number}, found {genre!r}",
                     where=self.name,
                     hint="give every line a genre, or leave the options for genres out",
                 )
@@ -112,16 +114,59 @@ def read_trees(
 ) -> Trees:
     """The trees of a file, or of a text; a file with an unknown ending is read as brackets.
 
-    `relations` says which names to take from JSON Lines that give both.
+    `relations` says which names to take from JSON Lines that give both. In a folder
+    every file of a format of RST is a document; its name has its genre if it is one of GUM's.
 
     >>> read_trees(files.Text("gold", "(NP (NN rain))")).format
     'brackets'
     """
     name = files.source_name(source)
     if not isinstance(source, files.Text) and Path(source).is_dir():
-        raise InputError("expected a file, found a directory", where=name, hint="name a file in it")
+        return _read_folder(Path(source), format_name)
     found = format_of(source, format_name, default="brackets")
     return Trees(name=name, records=found.by_line(source, relations), format=found.name)
+
+
+def _read_folder(folder: Path, format_name: str | None) -> Trees:
+    formats = [each for each in FORMATS.values() if isinstance(each, DocumentFormat)]
+    formats = [each for each in formats if format_name in (None, each.name)]
+    endings = {ending: each for each in formats for ending in each.endings}
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in endings)
+    if not paths:
+        raise InputError(
+            "expected a file or files of RST in a folder, found a directory without them",
+            where=str(folder),
+            hint="name a file in it",
+        )
+    records, kinds = [], set()
+    for path in paths:
+        found = endings[path.suffix.lower()]
+        trees = found.document(path).trees
+        if len(trees) != 1:
+            raise MetricError(
+                f"expected one tree over the document, found {len(trees)}",
+                where=str(path),
+                hint="score it by itself",
+            )
+        genre = genre_of(path.stem)
+        fields = {"doc": path.stem} | ({} if genre is None else {"genre": genre})
+        records.append(Record(discourse=trees[0], fields=fields))
+        kinds.add(found.name)
+    return Trees(name=str(folder), records=records, format=min(kinds))
+
+
+def _check_names(gold: Trees, predicted: Trees) -> None:
+    """Fail if the documents of two folders are called differently."""
+    names = [[each.fields.get("doc") for each in side.records] for side in (gold, predicted)]
+    if None in names[0] or None in names[1] or names[0] == names[1]:
+        return
+    other = sorted({*map(str, names[0])} ^ {*map(str, names[1])})
+    raise MetricError(
+        f"{predicted.name} has other documents than {gold.name}, such as {other[0]}"
+        if other
+        else f"{predicted.name} has its documents in another order than {gold.name}",
+        hint="predict one document for each gold one, under its name",
+    )
 
 
 class Predictor(Protocol):
@@ -207,7 +252,9 @@ class Evaluation:
         """The same of some sentences alone."""
         gold = [self.gold[place] for place in places]
         predicted = [self.predicted[place] for place in places]
-        return _scored(self.task, gold, predicted, self.settings)
+        ends = self.settings.sentence_ends
+        known = None if ends is None else [ends[place] for place in places]
+        return _scored(self.task, gold, predicted, replace(self.settings, sentence_ends=known))
 
 
 def evaluate(
@@ -227,6 +274,8 @@ def evaluate(
     """
     settings = settings or Settings()
     names = (gold.name, predicted.name)
+    if isinstance(predicted, Trees):
+        _check_names(gold, predicted)
     if places is not None and isinstance(predicted, Trees):
         if len(gold.records) != len(predicted.records):
             raise _count_error(len(gold.records), len(predicted.records), names)
@@ -234,7 +283,8 @@ def evaluate(
     pairs = _cleaned_pairs if get_task(task).labels == "spans" else _pairs
     every = range(len(gold.records)) if places is None else places
     one, two = pairs(task, gold, predicted, settings, every)
-    return _scored(task, one, two, settings)
+    ends = [gold.records[place].sentence_ends for place in every]
+    return _scored(task, one, two, replace(settings, sentence_ends=ends if any(ends) else None))
 
 
 def _scored(

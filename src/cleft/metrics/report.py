@@ -146,7 +146,7 @@ def _discourse_report(scores: DiscourseScores) -> Iterator[str]:
     kind = "RST Parseval" if scores.metric == "rst" else "original Parseval"
     edus = "gold EDUs" if scores.gold_edus else "end to end"
     yield (
-        f"Discourse ({kind}, {edus}): {len(scores.sentences)} sentences, "
+        f"Discourse ({kind}, {edus}): {len(scores.sentences)} trees, "
         f"{scores.missing} without a predicted tree"
     )
     yield ""
@@ -160,7 +160,7 @@ def _discourse_report(scores: DiscourseScores) -> Iterator[str]:
 def genre_report(parts: Mapping[str, Any]) -> Iterator[str]:
     """F1 of each measure by genre."""
     yield from table(
-        ["genre", "sentences", *MEASURES],
+        ["genre", "trees", *MEASURES],
         [
             (name, len(part.sentences), *(getattr(part, measure).f1 for measure in MEASURES))
             for name, part in parts.items()

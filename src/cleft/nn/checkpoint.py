@@ -23,11 +23,14 @@ from torch import Tensor
 
 from cleft import files
 from cleft.errors import InputError, OutputError
+from cleft.models import model_path
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.transformer import encoder_sums, load_pieces, load_transformer
+from cleft.nn.units import UnitFeaturiser, frozen_sums
+from cleft.runtime import ModelDirectory
 
 Tensors = dict[str, Tensor]
 
@@ -106,26 +109,36 @@ def _is_partly_frozen(config: NetworkConfig) -> bool:
 
 
 def _refuse_other_encoder(config: NetworkConfig, known: Any, where: Path) -> None:
-    """Fail if the transformer's files are not those that a model was trained with."""
+    """Fail if the files of what is below a network are not those that it was trained with."""
     if not isinstance(known, dict):
         raise InputError(f"expected an object, found {known!r}", where=f"{where}: encoder")
     kept = _is_partly_frozen(config)
     wanted = {name: s for name, s in known.items() if kept or not name.endswith(".safetensors")}
-    found = encoder_sums(config.transformer, weights=kept)
+    found = sums_below(config, weights=kept)
     for name in sorted({*wanted, *found}):
         if wanted.get(name) != found.get(name):
             what = "altered" if name in wanted and name in found else "added or removed"
             raise InputError(
                 f"the model was trained with another encoder: {name} was {what} since",
-                where=str(Path(config.transformer) / name),
+                where=str(Path(config.transformer or config.model) / name),
                 hint="bring the encoder back as it was, or train again with this one",
             )
+
+
+def sums_below(config: NetworkConfig, *, weights: bool = True) -> dict[str, str]:
+    """The checksums, by name, of the files that a network's encoder stands on."""
+    if config.encoder == "sentences":
+        return frozen_sums(ModelDirectory(model_path(config.model)))
+    return encoder_sums(config.transformer, weights=weights) if config.transformer else {}
 
 
 def build_network(
     config: NetworkConfig, vocabulary: Vocabulary, *, weights: bool = True
 ) -> tuple[Network, Featuriser]:
     """A new network and the featuriser of its sentences; the transformer is read from its path."""
+    if config.encoder == "sentences":
+        units = UnitFeaturiser(config)
+        return Network(config, vocabulary, units.size), units
     pieces = model = None
     if config.encoder == "transformer":
         pieces = load_pieces(config.transformer)

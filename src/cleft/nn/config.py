@@ -96,7 +96,8 @@ Forms = Literal["given", "plain"]
 class NetworkConfig:
     """The sizes and choices of a network; sizes are the paper's, choices those that won on dev.
 
-    - `encoder`: `lstm` (words and characters) or `transformer` (a local Hugging Face directory)
+    - `encoder`: `lstm` (words and characters), `transformer` (a local Hugging Face directory), or
+      `sentences` (documents: the vectors that the exported `model` gives their sentences)
     - `encoder_layers`: layers of the BiLSTM; 0 leaves it out (transformer only)
     - `transformer_frozen`: whether the transformer's own weights stay as they are
     - `transformer_depth`: how many of its layers are kept, from the first on; 0 for all
@@ -125,7 +126,8 @@ class NetworkConfig:
     """
 
     tasks: tuple[str, ...] = ("syntax",)
-    encoder: Literal["lstm", "transformer"] = "lstm"
+    encoder: Literal["lstm", "transformer", "sentences"] = "lstm"
+    model: str = ""
     word_size: int = 100
     char_size: int = 50
     char_hidden: int = 50
@@ -169,10 +171,14 @@ class NetworkConfig:
         if not self.tasks or set(self.tasks) - set(known) or len(set(self.tasks)) < len(self.tasks):
             self._fail("tasks", f"some of {', '.join(known)}, once each", self.tasks)
         tasks = [self.task(name) for name in self.tasks]
+        if (self.encoder == "sentences") != all(task.units == "sentences" for task in tasks):
+            self._fail("encoder", "'sentences' for documents, and for nothing else", self.encoder)
+        if self.encoder == "sentences" and not (self.model and self.word_size):
+            self._fail("model", "the name or the directory of an exported model", self.model)
         if self.encoder == "transformer" and not self.transformer:
             self._fail("transformer", "the path of a Hugging Face directory", self.transformer)
-        if self.encoder == "lstm" and not self.encoder_layers:
-            self._fail("encoder_layers", "1 or more for the encoder 'lstm'", 0)
+        if self.encoder != "transformer" and not self.encoder_layers:
+            self._fail("encoder_layers", f"1 or more for the encoder {self.encoder!r}", 0)
         if self.encoder == "lstm" and self.casing_size:
             self._fail(
                 "casing_size", "0 for the encoder 'lstm', which sees casing", self.casing_size

@@ -185,6 +185,7 @@ class Inputs:
     chars: Tensor  # (different words, characters)
     casings: Tensor  # (batch, n + 2)
     windows: Windows | None = None
+    vectors: Tensor | None = None  # (batch, n + 2, size): of sentences, in place of words
 
     def to(self, device: torch.device) -> Inputs:
         """The same on a device."""

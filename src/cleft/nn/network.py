@@ -11,12 +11,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import PAD, Inputs, Vocabulary
 from cleft.nn.heads import SplitHead
 from cleft.nn.layers import BiLstm, Mlp, SharedDropout, real_positions, token_dropout
 from cleft.nn.transformer import Transformer
+from cleft.runtime.units import MARKS, PARTS
 from cleft.runtime.words import CASINGS
 
 
@@ -97,7 +99,7 @@ class Encoder(nn.Module):
             self.layers.append(BiLstm(size, config.encoder_hidden, config.recurrent_dropout))
             size = 2 * config.encoder_hidden
         self.dropout = SharedDropout(config.encoder_dropout)
-        self.size = size
+        self.size = self.summary = size
 
     def forward(self, inputs: Inputs) -> Encoding:
         """Encode a batch."""
@@ -116,6 +118,60 @@ class Encoder(nn.Module):
         boundaries = torch.cat([x[:, :-1, :half], x[:, 1:, half:]], dim=-1)
         mask = real_positions(inputs.lengths + 1, boundaries.shape[1])
         return Encoding(boundaries=boundaries, mask=mask, summary=summary)
+
+
+class SentenceEncoder(nn.Module):
+    """A BiLSTM over sentences: what a model says of them, mapped, and what the text shows.
+
+    A boundary also sees the marks of both its neighbours as they are.
+    """
+
+    def __init__(self, config: NetworkConfig, size: int) -> None:
+        super().__init__()
+        self.config = config
+        self.shown = len(MARKS)
+        self.map = nn.Linear(size, config.word_size)
+        self.edges = nn.Parameter(torch.zeros(2, config.word_size + self.shown))
+        self.layers = nn.ModuleList()
+        width = config.word_size + self.shown
+        for _ in range(config.encoder_layers):
+            self.layers.append(BiLstm(width, config.encoder_hidden, config.recurrent_dropout))
+            width = 2 * config.encoder_hidden
+        self.inner = nn.Dropout(config.embed_dropout)
+        self.dropout = SharedDropout(config.encoder_dropout)
+        self.size = width + 2 * self.shown
+        self.summary = width
+
+    def lstms(self) -> list[BiLstm]:
+        """The layers, first to last."""
+        return [layer for layer in self.layers if isinstance(layer, BiLstm)]
+
+    def normalised(self, vectors: Tensor) -> Tensor:
+        """Each part of sentences' vectors with mean 0 and deviation 1."""
+        parts = vectors.view(*vectors.shape[:-1], PARTS, -1)
+        return functional.layer_norm(parts, parts.shape[-1:]).view_as(vectors)
+
+    def forward(self, inputs: Inputs) -> Encoding:
+        """Encode a batch."""
+        assert inputs.vectors is not None
+        vectors = inputs.vectors[..., : -self.shown].contiguous()
+        marks = inputs.vectors[..., -self.shown :]
+        x = functional.leaky_relu(self.map(self.inner(self.normalised(vectors))), 0.1)
+        x = torch.cat([self.dropout(x), marks], -1)  # (batch, n + 2, size)
+        places = torch.arange(x.shape[1], device=x.device)
+        last = (places == inputs.lengths.unsqueeze(1) + 1).unsqueeze(-1)
+        x = torch.where(
+            last, self.edges[1], torch.where(places.view(1, -1, 1) == 0, self.edges[0], x)
+        )
+        mask = real_positions(inputs.lengths + 2, x.shape[1])
+        summary = x[:, 0]
+        for number, layer in enumerate(self.layers):
+            x, summary = layer(self.dropout(x) if number else x, mask)
+        x = self.dropout(x)
+        half = x.shape[-1] // 2
+        sides = [x[:, :-1, :half], x[:, 1:, half:], marks[:, :-1], marks[:, 1:]]
+        mask = real_positions(inputs.lengths + 1, x.shape[1] - 1)
+        return Encoding(boundaries=torch.cat(sides, -1), mask=mask, summary=summary)
 
 
 class Tagger(nn.Module):
@@ -139,18 +195,27 @@ class Tagger(nn.Module):
 class Network(nn.Module):
     """The network of a configuration and a vocabulary."""
 
-    def __init__(
-        self, config: NetworkConfig, vocabulary: Vocabulary, transformer: Any = None
-    ) -> None:
+    def __init__(self, config: NetworkConfig, vocabulary: Vocabulary, under: Any = None) -> None:
+        """`under` is the transformer, or the size of a sentence's vector."""
         super().__init__()
         self.config = config
-        self.encoder = Encoder(config, vocabulary, transformer)
-        size = self.encoder.size
+        self.encoder: Encoder | SentenceEncoder
+        if config.encoder == "sentences":
+            self.encoder = SentenceEncoder(config, under)
+        else:
+            self.encoder = Encoder(config, vocabulary, under)
+        size, summary = self.encoder.size, self.encoder.summary
         self.heads = nn.ModuleDict()
         for task in config.tasks:
             labels = max(1, len(vocabulary.labels.get(task, ())))
-            self.heads[task] = SplitHead(size, size, labels, config, task=config.task(task))
+            self.heads[task] = SplitHead(size, summary, labels, config, task=config.task(task))
         self.tagger = Tagger(size, len(vocabulary.tags), config) if config.tags else None
+
+    @property
+    def reader(self) -> Encoder:
+        """The encoder, if it reads words."""
+        assert isinstance(self.encoder, Encoder)
+        return self.encoder
 
     def head(self, task: str) -> SplitHead:
         """The head of a task."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -73,7 +73,7 @@ class TorchScorer:
             has_bilstm=config.has_bilstm,
         )
 
-    def encode(self, sentences: Sequence[Sequence[str]]) -> TorchEncoded:
+    def encode(self, sentences: Sequence[Sequence[Any]]) -> TorchEncoded:
         """Encode a batch of tokenised, non-empty sentences."""
         inputs = self.featurise(sentences).to(self.device)
         with _quiet(self.network):

@@ -63,18 +63,19 @@ def windows(
     items: Iterable[T],
     size: int = LARGEST,
     tokens: int = WINDOW_TOKENS,
+    first: int = FIRST,
     ready: Callable[[], bool] = always,
 ) -> Iterator[list[T]]:
     """Items in lists that grow, so that the first results come soon and memory stays bounded.
 
-    A list ends early when its items together have so many tokens, or when the
-    next item is not `ready`.
+    The first list has `first` items, each is twice the last one. A list ends early
+    when its items together have so many tokens, or when the next item is not `ready`.
 
     >>> [len(window) for window in windows(["a"] * 200, size=64)]
     [32, 64, 64, 40]
     """
     window: list[T] = []
-    room, weight = min(FIRST, size), 0
+    room, weight = min(first, size), 0
     for item in items:
         window.append(item)
         weight += len(item) if hasattr(item, "__len__") else 1
@@ -218,6 +219,13 @@ class Memory:
         places = np.empty(len(rows), np.intp)
         places[order] = slot * most + rank
         return Group(*self._kept, slots, places)
+
+    def window(self, sentence: int, start: int, end: int) -> Group:
+        """One hypothesis of a sentence, which looks at these boundaries only."""
+        keys = self.keys[sentence : sentence + 1, :, start:end]
+        offsets = self.offsets[sentence : sentence + 1, :, start:end]
+        one = np.zeros((1, 1), np.intp)
+        return Group(np.ascontiguousarray(keys), np.ascontiguousarray(offsets), one, one[0])
 
     def _keep(self, sentences: Ints) -> None:
         """Have the keys of these sentences at hand, and of few others."""

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from cleft.errors import ModelError
 from cleft.runtime.manifest import CONFIG, Manifest
-from cleft.search.grammar import Counts
+from cleft.search.labels import Counts
 from cleft.search.scorer import Floats
 
 STEPS = 127

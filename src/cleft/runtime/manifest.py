@@ -177,7 +177,8 @@ class Manifest:
     """All that config.json says.
 
     `about` is for people: name, language, licence, training data, scores, the
-    network's configuration. The rest is for the runtime.
+    network's configuration. The rest is for the runtime. The document of
+    `document_test` is made of the sentences of `self_test`.
     """
 
     tasks: tuple[str, ...]
@@ -196,11 +197,31 @@ class Manifest:
     pieces: PieceRules | None = None
     precision: str = "fp32"
     self_test: tuple[SelfTest, ...] = ()
+    document_test: SelfTest | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def task(self, name: str) -> Task[Any]:
         """A task with the binarisation that the model is made for."""
         return get_task(name, self.branching, self.dummy)
+
+    def need(self, task: str) -> None:
+        """Fail unless the model has a head for a task."""
+        if task not in self.tasks:
+            raise ModelError(
+                f"the model has no head for {task}",
+                hint=f"it has one for {' and '.join(self.tasks)}; choose another model, "
+                "or train the head (docs/training.md)",
+            )
+
+    @property
+    def token_tasks(self) -> tuple[str, ...]:
+        """The tasks whose trees are over the tokens of a sentence."""
+        return tuple(name for name in self.tasks if get_task(name).units == "tokens")
+
+    @property
+    def unit_tasks(self) -> tuple[str, ...]:
+        """The tasks whose trees are over the sentences of a document."""
+        return tuple(name for name in self.tasks if name not in self.token_tasks)
 
     def describe(self) -> str:
         """What the model is, in a few lines for people.
@@ -222,6 +243,9 @@ class Manifest:
         """The manifest as plain values, for config.json."""
         table = {**asdict(self), "format": FORMAT}
         table["self_test"] = [test.to_table() for test in self.self_test]
+        del table["document_test"]
+        if self.document_test is not None:
+            table["document_test"] = self.document_test.to_table()
         return {"format": FORMAT, **table.pop("about"), **table}
 
     @classmethod
@@ -236,6 +260,9 @@ class Manifest:
         labels = _get(table, "labels", dict, "labels by task")
         pieces = table.get("pieces")
         tests = _get(table, "self_test", list, "a list of sentences")
+        kinds: dict[str, list[str]] = {"tokens": [], "sentences": []}
+        for task in tasks:
+            kinds[get_task(task).units].append(task)
         known = set(cls.__dataclass_fields__) | {"format"}
         return cls(
             tasks=tasks,
@@ -257,7 +284,10 @@ class Manifest:
             if pieces is None
             else PieceRules.from_table(_get(table, "pieces", dict, "an object")),
             precision=_choice(table, "precision", ("fp32", "int8")),
-            self_test=tuple(SelfTest.from_table(test, tasks) for test in tests),
+            self_test=tuple(SelfTest.from_table(test, kinds["tokens"]) for test in tests),
+            document_test=None
+            if table.get("document_test") is None
+            else SelfTest.from_table(table["document_test"], kinds["sentences"]),
             about={key: value for key, value in table.items() if key not in known},
         )
 

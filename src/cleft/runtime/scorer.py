@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cleft.errors import ModelError
 from cleft.runtime.batches import (
     Memory,
     by_end,
@@ -27,9 +27,12 @@ from cleft.runtime.directory import COUNTS, ModelDirectory
 from cleft.runtime.sessions import Array, Sessions, check_width, fitting
 from cleft.runtime.wordpiece import Windows, make_windows, mean_of_pieces
 from cleft.runtime.words import WordPieces, WordVectors
-from cleft.search.grammar import Grammar
+from cleft.search.labels import Grammar
 from cleft.search.scorer import Encoded, Floats, Ints, State
 from cleft.tasks import get_task
+
+if TYPE_CHECKING:
+    from cleft.runtime.units import Unit
 
 PIECES = 400
 """How many pieces a transformer reads at once: beyond the cache, more is slower."""
@@ -95,13 +98,47 @@ class OnnxScorer:
 
     # ------------------------------------------------------------ encoding
 
+    def _encode_documents(self, documents: Sequence[Sequence[Unit]]) -> OnnxEncoded:
+        """A batch of documents, from words to what a head over sentences reads."""
+        from cleft.runtime.units import sentence_vectors
+
+        sentences = list(dict.fromkeys(unit.words for units in documents for unit in units))
+        sentences.sort(key=len, reverse=True)
+        encoded = self.encode(sentences)
+        vectors = sentence_vectors(encoded.boundaries, encoded.lengths)
+        place = {words: number for number, words in enumerate(sentences)}
+        return self.encode_units(
+            [(vectors[[place[unit.words] for unit in units]], units) for units in documents]
+        )
+
     @fitting
-    def encode(self, sentences: Sequence[Sequence[str]]) -> OnnxEncoded:
+    def encode_units(self, documents: Sequence[tuple[Floats, Sequence[Unit]]]) -> OnnxEncoded:
+        """Documents as a batch whose units are sentences, from the sentences' vectors."""
+        from cleft.runtime.units import text_marks
+
+        (task,) = self.manifest.unit_tasks
+        found = [
+            self.sessions.run(f"{task}-encoder", {"vectors": vectors, "marks": text_marks(units)})
+            for vectors, units in documents
+        ]
+        lengths = [len(units) for _, units in documents]
+        return OnnxEncoded(
+            lengths=lengths,
+            boundaries=_joined([each["boundaries"] for each in found]),
+            summary=_joined([each["summary"] for each in found]),
+            real=real_boundaries(lengths),
+        )
+
+    @fitting
+    def encode(self, sentences: Sequence[Sequence[Any]]) -> OnnxEncoded:
         """Encode a batch of tokenised, non-empty sentences, best sorted by length.
 
         An encoder is fastest on few sentences, a decoder's step on many: so
-        a portion is encoded at a time.
+        a portion is encoded at a time. Documents, which are made of `Unit`, are
+        encoded as batches of sentences first.
         """
+        if not isinstance(sentences[0][0], str):
+            return self._encode_documents(sentences)
         lengths = [len(sentence) for sentence in sentences]
         parts = [self._encode(sentences[part]) for part in portions(lengths, TOKENS)]
         return OnnxEncoded(
@@ -173,11 +210,7 @@ class OnnxScorer:
         assert isinstance(encoded, OnnxEncoded)
         memory = encoded.memories.get(task)
         if memory is None:
-            if task not in self.manifest.tasks:
-                raise ModelError(
-                    f"the model has no head for {task}",
-                    hint=f"it has one for {' and '.join(self.manifest.tasks)}",
-                )
+            self.manifest.need(task)
             make = self._grid_memory if get_task(task).stops else self._packed_memory
             memory = encoded.memories[task] = make(encoded, task)
         return memory
@@ -203,9 +236,10 @@ class OnnxScorer:
 
     def _run_memory(self, task: str, inputs: dict[str, Array], owner: Ints) -> dict[str, Array]:
         """Run a head's memory graph; one without history wants to know whose a boundary is."""
-        if not self.manifest.history:
+        graph = f"{task}-memory"
+        if "owner" in self.sessions.inputs(graph):
             inputs["owner"] = owner
-        return self.sessions.run(f"{task}-memory", inputs)
+        return self.sessions.run(graph, inputs)
 
     # ------------------------------------------------------------ steps
 
@@ -213,9 +247,10 @@ class OnnxScorer:
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
         parts = self._memory(encoded, task).parts
-        if not self.manifest.history:
+        if "cell" not in parts:  # a head without history
             return OnnxState(hidden=(), cell=())
-        blank = [np.zeros_like(parts["cell"])] * (self.manifest.decoder_layers - 1)
+        layers = sum(name.startswith("cell_") for name in self.sessions.inputs(f"{task}-step"))
+        blank = [np.zeros_like(parts["cell"])] * (layers - 1)
         return OnnxState(hidden=(parts["hidden"], *blank), cell=(parts["cell"], *blank))
 
     @fitting
@@ -230,7 +265,8 @@ class OnnxScorer:
         log_probs = found["log_probs"]
         if log_probs.shape[1] < memory.width:
             full = np.full((len(rows), memory.width), -np.inf, np.float32)
-            full[:, : log_probs.shape[1]] = log_probs
+            start = self._window(task, spans)[0]
+            full[:, start : start + log_probs.shape[1]] = log_probs
             log_probs = full
         layers = range(len(state.hidden))
         return log_probs, OnnxState(
@@ -242,7 +278,8 @@ class OnnxScorer:
         self, memory: Memory, task: str, rows: Ints, spans: Ints, state: OnnxState
     ) -> dict[str, Array]:
         """What the graph of a step is to be told."""
-        group = memory.group(rows)
+        start, end = self._window(task, spans)
+        group = memory.group(rows) if end is None else memory.window(int(rows[0]), start, end)
         base, parts = memory.first[rows], memory.parts
         inputs = {
             "left_gates": parts["left_gates"],
@@ -256,12 +293,26 @@ class OnnxScorer:
         }
         if "left_query" in parts:
             inputs |= {name: parts[name] for name in ("left_query", "right_query")}
-        if self.manifest.pointer_range == "span":
-            inputs |= {"after": spans[:, 0], "before": spans[:, 1] + get_task(task).stops}
+        if self._is_limited(task):
+            before = spans[:, 1] + get_task(task).stops
+            inputs |= {"after": spans[:, 0] - start, "before": before - start}
         for number, (hidden, cell) in enumerate(zip(state.hidden, state.cell, strict=True)):
             inputs[f"hidden_{number}"] = hidden
             inputs[f"cell_{number}"] = cell
         return inputs
+
+    def _is_limited(self, task: str) -> bool:
+        """Whether a head's pointer runs over the boundaries of the span alone."""
+        return "after" in self.sessions.inputs(f"{task}-step")
+
+    def _window(self, task: str, spans: Ints) -> tuple[int, int | None]:
+        """The boundaries that a step needs: one span alone only its own, others (0, None), all.
+
+        A document has as many steps as sentences: together they would look at their square.
+        """
+        if len(spans) > 1 or not self._is_limited(task):
+            return 0, None
+        return int(spans[0, 0]), int(spans[0, 1]) + 1
 
     def select(self, state: State, rows: Ints) -> OnnxState:
         """The state with these rows only, in this order."""

@@ -115,6 +115,7 @@ class Sessions:
         self.threads = check_number("threads", threads, 1)
         self._open: dict[str, Any] = {}
         self._names: dict[str, list[str]] = {}
+        self._inputs: dict[str, frozenset[str]] = {}
         self._lock = threading.Lock()
         renew_after_fork(self)
 
@@ -132,14 +133,16 @@ class Sessions:
 
     def inputs(self, name: str) -> frozenset[str]:
         """The names of what a graph is given."""
-        session = self._open.get(name) or self._start(name)
-        return frozenset(each.name for each in session.get_inputs())
+        if name not in self._inputs:
+            self._start(name)
+        return self._inputs[name]
 
     def _start(self, name: str) -> Any:
         with self._lock:
             if name not in self._open:
                 session = self._make(f"{name}.onnx")
                 self._names[name] = [each.name for each in session.get_outputs()]
+                self._inputs[name] = frozenset(each.name for each in session.get_inputs())
                 self._open[name] = session
             return self._open[name]
 

@@ -19,9 +19,8 @@ from cleft.errors import CleftError, InputError, ModelError, UsageError
 from cleft.search.assemble import NO_TAG, Batch, Leaf, assemble
 from cleft.search.beam import Beam, History, advance
 from cleft.search.decode import Candidate, Decoder, Marks, Statistics
-from cleft.search.options import Masks, SearchOptions
 from cleft.search.results import Parse, Step
-from cleft.search.scorer import Encoded, Ints, Scorer
+from cleft.search.scorer import Encoded, Ints, Masks, Scorer, SearchOptions
 from cleft.span import Constraints
 from cleft.tasks import Task
 
@@ -50,7 +49,7 @@ HALF = log(0.5)
 
 def search(
     scorer: Scorer,
-    sentences: Sequence[Sequence[str]],
+    sentences: Sequence[Sequence[Any]],
     task: Task[Any],
     options: SearchOptions | None = None,
     *,

@@ -13,11 +13,9 @@ import numpy.typing as npt
 
 from cleft.discourse import Edu
 from cleft.search.decode import Candidate, Decoder
-from cleft.search.grammar import governors
-from cleft.search.labels import Labels, Naming, dummies_of, label_scores, runners_up
-from cleft.search.options import SearchOptions
+from cleft.search.labels import Labels, Naming, dummies_of, governors, label_scores, runners_up
 from cleft.search.results import Parse, Record, Step, TagNotes
-from cleft.search.scorer import Floats, Ints
+from cleft.search.scorer import Floats, Ints, SearchOptions
 from cleft.search.trees import Plan, build_tree, spans_of
 from cleft.span import Constraints, Span, Split
 from cleft.tasks import Task

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
-from cleft.search.options import LOWEST, Masks
-from cleft.search.scorer import Encoded, Floats, Ints, Scorer, State
+from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Masks, Scorer, State
 from cleft.span import Span
 
 SURE = 1e-6

@@ -1,29 +1,208 @@
-"""The labels of chosen spans or splits, and nothing else's, with the tags of the words below.
+"""The labels of chosen spans or splits, together with the tags of the words below.
 
-A beam scores thousands of spans; only those of the finished trees are ever
-named, in one question to the scorer (or a few, where there are very many).
-Each gets its best label. Where that makes a pair that training trees hardly
-have, the labels and tags of the whole tree are chosen together.
+A beam scores thousands of spans; only those of the finished trees are labelled, in
+one call of the scorer (or a few, where there are very many). Each gets its best label.
+Where that makes a pair that training trees hardly have, the labels and tags of the
+whole tree are chosen together.
+
+What training trees allow is counted at export and kept in the model as data. A
+`Grammar` says what a pair costs: nothing unless trees have it far less often than its
+two halves let one expect, and then the more the rarer it is. So a tree hardly ever has
+what no treebank has, such as a bare noun right below S.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cleft.errors import ModelError
-from cleft.search.grammar import Grammar
-from cleft.search.options import LOWEST
-from cleft.search.scorer import Encoded, Floats, Ints, Scorer
+from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Scorer
 from cleft.search.trees import spans_of, upward
-from cleft.tree import is_dummy
+from cleft.tasks import Task
+from cleft.tree import is_dummy, split_chain
+
+FEW = 3
+"""A pair that training trees have less often than this is rare."""
+
+LEAST = 0.03
+"""A pair costs something if they have it less often than this part of what chance would give."""
+
+STRICT = 4.0
+"""What a rare pair costs besides, in log-probability."""
+
+Table = Mapping[str, Mapping[str, int]]
+Costs = npt.NDArray[np.float64]
+KINDS = ("labels", "tags", "words")
+
+
+def governors(
+    lengths: Sequence[int], splits: Sequence[Ints], dummies: npt.NDArray[np.bool_]
+) -> Ints:
+    """The place of the nearest phrase above each span; above roots, and last, the number of all.
+
+    >>> one = [np.array([[0, 2, 3], [0, 1, 2]])]
+    >>> governors([3], one, np.array([False, True, False, True, True])).tolist()
+    [5, 0, 0, 0, 0, 5]
+    """
+    over = upward(lengths, splits)
+    phrase = np.append(~dummies, True)
+    lost = np.flatnonzero(~phrase[over])
+    while lost.size:  # each time the way up is twice as long
+        over[lost] = over[over[lost]]
+        lost = lost[~phrase[over[lost]]]
+    return over
+
+
+def _innermost(label: str) -> str:
+    return "" if is_dummy(label) else split_chain(label)[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often trees have labels below phrases, tags below phrases, tags in labels of one word.
+
+    A label may be a unary chain. Above it is the innermost phrase, or "" if it is the root's.
+
+    >>> from cleft.tasks import SYNTAX
+    >>> from cleft.tree import Tree
+    >>> counts = Counts.of(SYNTAX, [Tree.from_brackets("(S (NP (NNS Dogs)) (VBP bark))")])
+    >>> dict(counts.labels["S"]), dict(counts.tags["S"]), dict(counts.words["NP"])
+    ({'NP': 1}, {'VBP': 1}, {'NNS': 1})
+    """
+
+    labels: Table
+    tags: Table
+    words: Table
+
+    @classmethod
+    def of(cls, task: Task[Any], trees: Iterable[Any]) -> Counts:
+        """The counts of trees whose spans carry the labels."""
+        found: dict[str, dict[str, Counter[str]]] = {kind: {} for kind in KINDS}
+
+        def add(kind: str, parent: str, child: str) -> None:
+            found[kind].setdefault(parent, Counter())[child] += 1
+
+        for tree in trees:
+            made = task.derive(tree)
+            names = made.labels
+            dummies = np.array([is_dummy(name) for name in names], bool)
+            splits = np.array(made.splits, np.intp).reshape(-1, 3)
+            over = governors([made.length], [splits], dummies)[:-1].tolist()
+            inner = [*map(_innermost, names), ""]
+            for name, place in zip(names, over, strict=True):
+                if not is_dummy(name):
+                    add("labels", inner[place], name)
+            if task.tags is None:
+                continue
+            spans = task.labelled(made.length, made.splits)
+            words = [place for place, span in enumerate(spans) if span[1] - span[0] == 1]
+            for place, tag in zip(words, task.tags(tree), strict=True):
+                add("tags", inner[place] or inner[over[place]], tag)
+                if inner[place]:
+                    add("words", names[place], tag)
+        return cls(**found)
+
+    def known(self, labels: Sequence[str], tags: Sequence[str]) -> Counts:
+        """The counts of these labels and tags only."""
+        columns = {"labels": set(labels), "tags": set(tags), "words": set(tags)}
+        parents = {"", *map(_innermost, labels)}
+        rows = {"labels": parents, "tags": parents, "words": set(labels)}
+        return Counts(
+            **{
+                kind: {
+                    parent: {name: line[name] for name in sorted(line) if name in columns[kind]}
+                    for parent, line in sorted(getattr(self, kind).items())
+                    if parent in rows[kind]
+                }
+                for kind in KINDS
+            }
+        )
+
+    def to_table(self) -> dict[str, Table]:
+        """The counts as plain values, for a file."""
+        return {kind: getattr(self, kind) for kind in KINDS}
+
+    @classmethod
+    def from_table(cls, table: Any, where: str) -> Counts:
+        """The counts of a parsed file; a ModelError if they are none."""
+        for kind in KINDS:
+            rows = table.get(kind) if isinstance(table, dict) else None
+            if not isinstance(rows, dict) or not all(map(_is_row, rows.values())):
+                raise ModelError(
+                    f"expected counts by name under {kind!r}",
+                    where=where,
+                    hint="export the model again",
+                )
+        return cls(**{kind: table[kind] for kind in KINDS})
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, dict) and all(type(count) is int and count > 0 for count in row.values())
+
+
+class Grammar:
+    """What each pair costs, for the labels and tags of a model; 0 where trees have it.
+
+    The parents are numbered; 0 is outside the tree, `inner` has each label's innermost phrase.
+    There is one column more than tags: for a tag that the model does not know, which costs
+    nothing, nor do dummies.
+
+    >>> counts = Counts(labels={"": {"S": 900}, "S": {"NP": 900, "VP": 900}},
+    ...                 tags={"NP": {"NN": 900}, "VP": {"VB": 900}}, words={})
+    >>> grammar = Grammar(counts, ("S", "NP", "VP", "∅"), ("NN", "VB"))
+    >>> grammar.above[0].round(1).tolist()  # a tree is an S
+    [0.0, -6.9, -6.9, 0.0]
+    """
+
+    def __init__(self, counts: Counts, labels: Sequence[str], tags: Sequence[str]) -> None:
+        inner = [_innermost(label) for label in labels]
+        parents = ["", *sorted({*inner} - {""})]
+        self.dummies = np.array([is_dummy(label) for label in labels], bool)
+        self.inner = np.array([parents.index(name) for name in inner], np.intp)
+        self.above = _costs(counts.labels, parents, labels)  # (parents, labels)
+        self.phrases = np.where(self.dummies, -np.inf, self.above)
+        self.above[:, self.dummies] = 0
+        below = _costs(counts.tags, parents, tags)
+        self.below = np.pad(below, ((0, 0), (0, 1)))  # (parents, tags + 1)
+        alone = np.pad(_costs(counts.words, labels, tags), ((0, 0), (0, 1)))
+        self.alone = self.below[self.inner] + alone  # (labels, tags + 1), of a phrase of one word
+
+    def rare(self, over: Ints, labels: Ints, words: Ints, tags: Ints) -> npt.NDArray[np.bool_]:
+        """Which spans have a rare pair, their label's or their word's tag's.
+
+        `over` is as `governors` gives it; `words` are the places of words in the labels.
+        """
+        under = np.append(self.inner[labels], 0)
+        found: npt.NDArray[np.bool_] = self.above[under[over[:-1]], labels] < 0
+        own = labels[words]
+        bare = self.below[under[over[words]], tags]
+        found[words] |= np.where(self.dummies[own], bare, self.alone[own, tags]) < 0
+        return found
+
+
+def _costs(table: Table, rows: Sequence[str], columns: Sequence[str]) -> Costs:
+    """How much rarer each pair is than `LEAST` times chance, as a logarithm; 0 where it is not."""
+    none: Mapping[str, int] = {}
+    lines = [[table.get(row, none).get(name, 0) for name in columns] for row in rows]
+    counts = np.array(lines, np.float64).reshape(len(rows), len(columns))
+    total = counts.sum()
+    if not total:
+        return counts
+    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / total
+    ratio = (counts + 0.5) / (np.maximum(expected, FEW) + 0.5)
+    costs: Costs = np.minimum(np.log(ratio / LEAST), 0) - np.where(counts < FEW, STRICT, 0)
+    return costs
+
 
 CHUNK = 16_384
 """How many items one question holds at most."""
-
 
 Others = list[tuple[tuple[str, float], ...]]
 

@@ -7,18 +7,27 @@ users run). The search knows neither.
 
 A *row* is one hypothesis that asks one question; `rows` gives, for each, the
 index of its sentence in the batch. The state holds one row a hypothesis.
+
+Beside it stand the options of a search, and which splits are legal. A caller may
+give the EDUs of a sentence and spans that its tree must have. Both are masks on
+the boundaries, laid before the best are taken. Spans that do not cross leave every
+span that can come up at least one legal split, so a hypothesis never runs dry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from cleft.errors import UsageError, check_number
+from cleft.span import Constraints
+
 if TYPE_CHECKING:
-    from cleft.search.grammar import Grammar
+    from cleft.search.labels import Grammar
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -40,8 +49,8 @@ class State(Protocol):
 class Scorer(Protocol):
     """What the search asks of a network; `task` is `syntax` or `discourse`."""
 
-    def encode(self, sentences: Sequence[Sequence[str]]) -> Encoded:
-        """Encode a batch of tokenised, non-empty sentences."""
+    def encode(self, sentences: Sequence[Sequence[Any]]) -> Encoded:
+        """Encode a batch of tokenised, non-empty sentences, or of documents made of sentences."""
         ...
 
     def start(self, encoded: Encoded, task: str) -> State:
@@ -93,3 +102,156 @@ class Scorer(Protocol):
     def grammar(self, task: str) -> Grammar | None:
         """What pairs of labels and tags cost in the task's trees, if it is known."""
         ...
+
+
+NUMBERS = (
+    ("beam", 1, "use 1 for greedy search"),
+    ("n_best", 1, "use 1 for the best tree only"),
+    ("alternatives", 0, "use 0 for none"),
+)
+"""Each option that is a whole number, the least that it may be, and a hint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How to search, and what to keep.
+
+    `beam` is the width: 1 is greedy. `n_best` trees are kept at most; if it
+    exceeds the beam's width, it is the width. With `prune`, hypotheses that
+    cannot beat the greedy tree are dropped: the best tree is then the better
+    of the full beam's and greedy's. That holds for the best tree alone, so for
+    `n_best` above 1 nothing is dropped, and the greedy tree joins the list. The
+    list is sorted by `log_prob`, labels included, while the single best tree is
+    that of the best `split_log_prob`: they need not begin alike.
+    `margin`, a loss of log-probability, also drops hypotheses that far below
+    the best of their sentence at the same step: faster, and no longer exact.
+    `alternatives` runner-up labels and boundaries are kept for each node, and
+    with `trace` the steps of each tree; both cost one more greedy pass.
+
+    >>> SearchOptions(beam=0)
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: beam is 0, expected 1 or more; use 1 for greedy search
+    """
+
+    beam: int = 1
+    n_best: int = 1
+    prune: bool = True
+    margin: float | None = None
+    alternatives: int = 0
+    trace: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least, hint in NUMBERS:
+            number = check_number(name, getattr(self, name), least, hint)
+            object.__setattr__(self, name, number)
+        if self.margin is not None and not _is_margin(self.margin):
+            raise UsageError(
+                f"margin is {self.margin!r}, expected a number, 0 or more",
+                hint="leave it out to lose nothing",
+            )
+        for name in ("prune", "trace"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected True or False")
+
+    @property
+    def width(self) -> int:
+        """How many hypotheses of a sentence are kept."""
+        return max(self.beam, self.n_best)
+
+
+def _is_margin(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and bool(value >= 0)
+
+
+LOWEST = -1e6
+"""What a legal split or label scores at least: a zero probability must not make it illegal."""
+
+FAR = np.iinfo(np.intp).max
+"""Beyond every boundary."""
+
+
+class Masks:
+    """The legal splits of every sentence of a batch.
+
+    For a span that crosses no required one, the boundaries that no required
+    span inside it covers are those that the fewest required spans cover: so a
+    count for each boundary is all there is to keep.
+
+    >>> from cleft.span import Span
+    >>> masks = Masks([5], stops=False, constraints={0: Constraints(spans=(Span(1, 4),))})
+    >>> zero = np.zeros(1, np.intp)
+    >>> masks.apply(np.full((1, 6), -1.0), zero, zero, zero + 5).tolist()
+    [[-inf, -1.0, -inf, -inf, -1.0, -inf]]
+    """
+
+    __slots__ = ("_columns", "_cover", "_forced", "_limit", "stops")
+
+    def __init__(
+        self,
+        lengths: Iterable[int],
+        *,
+        stops: bool,
+        constraints: Mapping[int, Constraints] | None = None,
+    ) -> None:
+        sizes = list(lengths)
+        width = max(sizes, default=0) + 1
+        self.stops = stops
+        self._columns = np.arange(width, dtype=np.int32)[None, :]  # half as much to compare
+        self._cover: Ints | None = None
+        if constraints:
+            shape = (len(sizes), width)
+            self._cover = np.zeros(shape, np.intp)
+            self._limit = np.full(shape, FAR)
+            self._forced = np.full(shape, -1)
+            for sentence, given in constraints.items():
+                self._add(sentence, given)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether any sentence has constraints."""
+        return self._cover is not None
+
+    def _add(self, sentence: int, given: Constraints) -> None:
+        """Count the spans over each boundary; find where stops are barred, and forced."""
+        assert self._cover is not None
+        cover, limit = self._cover[sentence], self._limit[sentence]
+        edus = given.edu_spans()
+        for left, right in given.required().union(edus):
+            cover[left + 1 : right] += 1
+            # A stop at `right` of a span from `left` is legal if right < limit[left]: from
+            # further left, no required span may end at or before it; from the same left, it
+            # may be that span itself.
+            np.minimum(limit[:left], right, out=limit[:left])
+            limit[left] = min(limit[left], right + 1)
+        for left, right in edus:
+            self._forced[sentence, left] = right
+
+    def apply(self, log_probs: Floats, sentence: Ints, left: Ints, right: Ints) -> Floats:
+        """The log-probabilities with -inf at every illegal boundary, (rows, boundaries).
+
+        They are not renormalised. The stop of a given EDU is forced and costs nothing.
+        """
+        if self._cover is not None:
+            return self._apply_constraints(log_probs, sentence, left, right)
+        columns = self._columns
+        legal = columns > left[:, None].astype(np.int32)
+        legal &= columns < (right + self.stops)[:, None].astype(np.int32)
+        return np.where(legal, np.maximum(log_probs, LOWEST), -np.inf)
+
+    def _apply_constraints(
+        self, log_probs: Floats, sentence: Ints, left: Ints, right: Ints
+    ) -> Floats:
+        assert self._cover is not None
+        columns = self._columns
+        inside = (columns > left[:, None]) & (columns < right[:, None])
+        cover = np.where(inside, self._cover[sentence], FAR)
+        legal = cover == cover.min(axis=1, keepdims=True)
+        row = np.arange(len(left))
+        forced = self._forced[sentence, left] == right
+        legal[forced] = False
+        if self.stops:
+            legal[row, right] = forced | (right < self._limit[sentence, left])
+        masked = np.where(legal, np.maximum(log_probs, LOWEST), -np.inf)
+        masked[row[forced], right[forced]] = 0.0
+        return masked

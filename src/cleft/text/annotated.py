@@ -47,7 +47,7 @@ def read_conllu(path: str | Path) -> Iterator[SentenceInput]:
     name = files.source_name(path)
     empty = True
     for number, lines in _blocks(path):
-        source = _sentence(name, number, lines)
+        source = sentence_of_conllu(name, number, lines)
         if source is not None:
             empty = False
             yield source
@@ -69,7 +69,8 @@ def _blocks(path: str | Path) -> Iterator[tuple[int, list[str]]]:
         yield number - len(block) + 1, block
 
 
-def _sentence(name: str, first: int, lines: list[str]) -> SentenceInput | None:
+def sentence_of_conllu(name: str, first: int, lines: list[str]) -> SentenceInput | None:
+    """The sentence of a run of lines whose first has this number; None where there is no word."""
     fields: dict[str, object] = {}
     rows = []
     for number, line in enumerate(lines, start=first):
@@ -173,7 +174,8 @@ def read_jsonl_tokens(path: str | Path) -> Iterator[SentenceInput]:
     for number, line in enumerate(files.lines(path), start=1):
         if line.strip():
             empty = False
-            yield _read_line(line, Place(name, number))
+            where = Place(name, number)
+            yield sentence_of_object(json_object(line, where), where)
     if empty:
         raise InputError("expected at least one line of JSON, found none", where=name)
 
@@ -181,21 +183,36 @@ def read_jsonl_tokens(path: str | Path) -> Iterator[SentenceInput]:
 _KNOWN = ("tokens", "text", "space_after", "tags")
 
 
-def _read_line(line: str, where: Place) -> SentenceInput:
+EXAMPLE = 'for example {"tokens": ["She", "slept", "."]}'
+
+
+def json_object(line: str, where: Place) -> dict[str, Any]:
+    """The object of a line of JSON; a list is taken for its `tokens`."""
     try:
         data = load_json(line)
     except (ValueError, RecursionError) as error:
         deep = isinstance(error, RecursionError)
         reason = "nested too deeply" if deep else getattr(error, "msg", str(error))
         raise FormatError(f"not JSON: {reason}", where=where, hint="one object a line") from error
+    if isinstance(data, dict):
+        return data
     if isinstance(data, list):
-        data = {"tokens": data}
-    if not isinstance(data, dict) or "tokens" not in data:
+        return {"tokens": data}
+    raise FormatError(
+        f'expected an object with "tokens" or a list of strings, found {type(data).__name__}',
+        where=where,
+        hint=EXAMPLE,
+    )
+
+
+def sentence_of_object(data: dict[str, Any], where: Place) -> SentenceInput:
+    """The sentence of an object with `tokens`, as `read_jsonl_tokens` takes it."""
+    if "tokens" not in data:
+        found = ", ".join(map(repr, data)) or "no key"
         raise FormatError(
-            'expected an object with "tokens" or a list of strings, found '
-            + (", ".join(map(repr, data)) if isinstance(data, dict) else type(data).__name__),
+            f'expected an object with "tokens" or a list of strings, found {found}',
             where=where,
-            hint='for example {"tokens": ["She", "slept", "."]}',
+            hint=EXAMPLE,
         )
     try:
         return _read_object(data, where)

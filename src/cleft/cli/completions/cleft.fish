@@ -56,8 +56,8 @@ function _shtab_cleft_using
   test "$_shtab_cleft_cmdpath" = "$argv"
 end
 
-set -g _shtab_cleft_commands parse segment demo evaluate convert sentences draw train export serve models info check completion
-set -g _shtab_cleft_opts_with_value --against --allow-host --beam --bootstrap --card --clean --cors --cut --data --dev --dialect --edus --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --output --port --prm --queue --recipe --relations --seconds --seed --sentences --set --task --text --theme --threads --to --token-file --view --width -o
+set -g _shtab_cleft_commands parse corpus segment demo evaluate convert sentences draw train export serve models info check completion
+set -g _shtab_cleft_opts_with_value --address --against --allow-host --beam --bootstrap --card --clean --compress --cors --cut --data --dev --dialect --edus --engine --format --from --genres --host --hyphens --input --jobs --language --licence --max-body --max-line --max-stream --max-tokens --max-trace --metric --model --n-best --name --number --on-bad-bytes --output --port --prm --queue --recipe --relations --seconds --seed --sentences --set --shard-size --summary --task --text --theme --threads --to --token-file --view --width --workers -o
 
 complete -c cleft -e
 complete -c cleft -f
@@ -79,9 +79,28 @@ complete -c cleft -n '_shtab_cleft_using parse' -l task -xka "syntax discourse b
 complete -c cleft -n '_shtab_cleft_using parse' -l n-best -x -d 'how many trees of a task (default: 1)'
 complete -c cleft -n '_shtab_cleft_using parse' -l keep-tags -d 'with --input brackets: the tags of its trees'
 complete -c cleft -n '_shtab_cleft_using parse' -l edus -d 'the input gives the EDUs; see below'
-complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 svg html png pdf forest qtree" -d 'default: terminal'
+complete -c cleft -n '_shtab_cleft_using parse' -l format -xka "terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree" -d 'default: terminal'
 complete -c cleft -n '_shtab_cleft_using parse' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a file or a folder; see below'
+complete -c cleft -n '_shtab_cleft_using parse' -l document -d 'one discourse tree over each input; see below'
+complete -c cleft -n '_shtab_cleft_using parse' -l summary -x -d 'with --document: its N most important sentences'
 complete -c cleft -n '_shtab_cleft_using parse; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input'
+complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a corpus -d 'Parse a corpus in shards; the same command again does what is missing.'
+complete -c cleft -n '_shtab_cleft_using corpus' -s h -l help -d 'show this help message and exit'
+complete -c cleft -n '_shtab_cleft_using corpus' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'the folder of the run'
+complete -c cleft -n '_shtab_cleft_using corpus' -l status -d 'tell how far the run in the folder IN is'
+complete -c cleft -n '_shtab_cleft_using corpus' -l workers -x -d 'processes that parse (default: all cores)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l engine -xka "local ray" -d 'processes of this machine (the default), or actors of a Ray cluster'
+complete -c cleft -n '_shtab_cleft_using corpus' -l address -x -d 'the Ray cluster (default: one on this machine)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l task -xka "syntax discourse both" -d 'which trees (default: both, as far as model and format have them)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l beam -x -d 'width of the search (default: 1, greedy)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l document -d 'one discourse tree for each text file, or row with a text'
+complete -c cleft -n '_shtab_cleft_using corpus' -l model -xka "(_cleft_models_or_files)" -d 'a built-in model or a model'"'"'s directory (default: en)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l input -xka "text lines tokens jsonl conllu parquet" -d 'what the inputs hold (default: told by the ending, else text)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l format -xka "jsonl brackets parquet" -d 'JSON Lines in a compact form (the default), syntax in brackets, or Parquet'
+complete -c cleft -n '_shtab_cleft_using corpus' -l compress -xka "gzip zstd none" -d 'how the output is compressed (default: gzip; Parquet: zstd)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l shard-size -x -d 'input of a shard (default: a 64th of all, at least 0.125 and at most 1)'
+complete -c cleft -n '_shtab_cleft_using corpus' -l on-bad-bytes -xka "record replace stop" -d 'what becomes of a line that is not UTF-8: a record with an error (the default), a line with replacement characters, or the end of the run'
+complete -c cleft -n '_shtab_cleft_using corpus; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder, a glob or a URL; see below'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a segment -d 'Split text into elementary discourse units.'
 complete -c cleft -n '_shtab_cleft_using segment' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using segment' -l text -x -d 'a text, whatever it looks like'
@@ -120,6 +139,7 @@ complete -c cleft -n '_shtab_cleft_using evaluate' -l model -xka "(_cleft_models
 complete -c cleft -n '_shtab_cleft_using evaluate' -l beam -x -d 'width of the beam (default: 1, greedy)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l jobs -x -d 'processes that parse (default: 1)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l edus -xka "model gold" -d 'whose EDUs to build on (default: model)'
+complete -c cleft -n '_shtab_cleft_using evaluate' -l sentences -xka "model gold" -d 'of documents: whose sentences and tokens to build on (default: model, from the text alone; with --edus gold the gold ones, where GOLD has them)'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l against -xka "(_cleft_models_or_files)" -d 'test the difference to another prediction: a file, or a model'"'"'s name or directory'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l bootstrap -x -d '95 % intervals from N resampled sets; with --against also the number of samples for its test (default there: 1000); at most 100000'
 complete -c cleft -n '_shtab_cleft_using evaluate' -l seed -x -d 'for all resampling (default: 0)'

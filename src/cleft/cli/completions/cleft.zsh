@@ -13,6 +13,7 @@ _shtab_cleft_commands() {
     check:'Verify the files of a model and run its self-test.'
     completion:'Print a script by which a shell completes commands, options, their choices and files.'
     convert:'Convert a file of trees to another format of the same task.'
+    corpus:'Parse a corpus in shards; the same command again does what is missing.'
     demo:'parse a paragraph and show both trees'
     draw:'Draw the trees of a file: in the terminal, or with -o into a file.'
     evaluate:'Score predicted trees against gold ones.'
@@ -67,6 +68,28 @@ _shtab_cleft_convert_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_cleft_convert_defaults_added=0
 
+_shtab_cleft_corpus_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-o,--output}"[the folder of the run]:OUT:_files"
+  "--status[tell how far the run in the folder IN is]"
+  "--workers[processes that parse (default\: all cores)]:N:"
+  "--engine[processes of this machine (the default), or actors of a Ray cluster]:engine:(local ray)"
+  "--address[the Ray cluster (default\: one on this machine)]:ADDRESS:"
+  "--task[which trees (default\: both, as far as model and format have them)]:task:(syntax discourse both)"
+  "--beam[width of the search (default\: 1, greedy)]:N:"
+  "--document[one discourse tree for each text file, or row with a text]"
+  "--model[a built-in model or a model\'s directory (default\: en)]:MODEL:_cleft_models_or_files"
+  "--input[what the inputs hold (default\: told by the ending, else text)]:input:(text lines tokens jsonl conllu parquet)"
+  "--format[JSON Lines in a compact form (the default), syntax in brackets, or Parquet]:format:(jsonl brackets parquet)"
+  "--compress[how the output is compressed (default\: gzip\; Parquet\: zstd)]:compress:(gzip zstd none)"
+  "--shard-size[input of a shard (default\: a 64th of all, at least 0.125 and at most 1)]:MB:"
+  "--on-bad-bytes[what becomes of a line that is not UTF-8\: a record with an error (the default), a line with replacement characters, or the end of the run]:on_bad_bytes:(record replace stop)"
+  "*:a file, a folder, a glob or a URL\; see below:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_cleft_corpus_defaults_added=0
+
 _shtab_cleft_demo_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
 )
@@ -113,6 +136,7 @@ _shtab_cleft_evaluate_options=(
   "--beam[width of the beam (default\: 1, greedy)]:beam:"
   "--jobs[processes that parse (default\: 1)]:jobs:"
   "--edus[whose EDUs to build on (default\: model)]:edus:(model gold)"
+  "--sentences[of documents\: whose sentences and tokens to build on (default\: model, from the text alone\; with --edus gold the gold ones, where GOLD has them)]:sentences:(model gold)"
   "--against[test the difference to another prediction\: a file, or a model\'s name or directory]:PRED2:_cleft_models_or_files"
   "--bootstrap[95 \% intervals from N resampled sets\; with --against also the number of samples for its test (default there\: 1000)\; at most 100000]:N:"
   "--seed[for all resampling (default\: 0)]:seed:"
@@ -174,8 +198,10 @@ _shtab_cleft_parse_options=(
   "--n-best[how many trees of a task (default\: 1)]:N:"
   "--keep-tags[with --input brackets\: the tags of its trees]"
   "--edus[the input gives the EDUs\; see below]"
-  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 svg html png pdf forest qtree)"
+  "--format[default\: terminal]:format:(terminal brackets jsonl dis rs3 rs4 svg html png pdf forest qtree)"
   {-o,--output}"[a file or a folder\; see below]:OUT:_files"
+  "--document[one discourse tree over each input\; see below]"
+  "--summary[with --document\: its N most important sentences]:N:"
   "*:a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input:_files"
 )
 
@@ -267,6 +293,7 @@ _shtab_cleft() {
         check) _arguments -C -s $_shtab_cleft_check_options ;;
         completion) _arguments -C -s $_shtab_cleft_completion_options ;;
         convert) _arguments -C -s $_shtab_cleft_convert_options ;;
+        corpus) _arguments -C -s $_shtab_cleft_corpus_options ;;
         demo) _arguments -C -s $_shtab_cleft_demo_options ;;
         draw) _arguments -C -s $_shtab_cleft_draw_options ;;
         evaluate) _arguments -C -s $_shtab_cleft_evaluate_options ;;

@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from torch import nn
 
 from cleft.errors import ModelError
 from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array
 from cleft.nn.export.int8 import Activation, FullMaps, Maps, Seen, SmallMaps, even_values
 from cleft.nn.layers import BiLstm, Lstm
-from cleft.nn.network import CharEncoder, Encoder
+from cleft.nn.network import CharEncoder, Encoder, SentenceEncoder
 from cleft.nn.transformer import Transformer
+from cleft.runtime.units import PARTS
 
 
 def _gates(weight: Array) -> Array:
@@ -76,7 +78,8 @@ def encoder_graph(encoder: Encoder, *, int8: bool = False) -> bytes:
     summary, half = graph.op("Gather", x, graph.constant(np.int64(0)), axis=0), encoder.size // 2
     if encoder.layers:
         lengths = graph.input("lengths", INT32, ["sentences"])
-        ahead, back, summary = _layers(graph, x, lengths, encoder)
+        layers = [layer for layer in encoder.layers if isinstance(layer, BiLstm)]
+        ahead, back, summary = _layers(graph, x, lengths, layers)
     else:
         ahead, back = graph.slice(x, 2, 0, half), graph.slice(x, 2, half)
     # The boundary before token k+1 sees all up to k from the left, the rest from the right.
@@ -85,6 +88,36 @@ def encoder_graph(encoder: Encoder, *, int8: bool = False) -> bytes:
     graph.output("boundaries", boundaries)
     graph.output("summary", summary)
     return graph.to_bytes()
+
+
+def sentences_graph(encoder: SentenceEncoder, *, int8: bool = False) -> bytes:
+    """One document: its sentences' vectors and marks in, boundaries and its summary out."""
+    graph = Graph("sentences", int8=int8)
+    size, shown = encoder.map.in_features, encoder.shown
+    vectors = graph.input("vectors", FLOAT, ["sentences", size])
+    marks = graph.input("marks", FLOAT, ["sentences", shown])
+    parts = graph.reshape(vectors, -1, PARTS, size // PARTS)
+    even = graph.op("LayerNormalization", parts, graph.floats(np.ones(size // PARTS)), axis=-1)
+    mapped = graph.linear(graph.reshape(even, -1, size), *_weights(encoder.map))
+    x = graph.op("Concat", graph.leaky(mapped), marks, axis=1)
+    edges = array(encoder.edges)
+    x = graph.op("Concat", graph.floats(edges[:1]), x, graph.floats(edges[1:]), axis=0)
+    x = graph.op("Unsqueeze", x, graph.numbers(1))  # (n + 2, 1, size)
+    ahead, back, summary = _layers(graph, x, "", encoder.lstms())
+    blank = graph.floats(np.zeros((1, shown)))
+    around = graph.op("Concat", blank, marks, blank, axis=0)
+    sides = [
+        graph.slice(graph.op("Squeeze", side, graph.numbers(1)), 0, *part)
+        for side, part in ((ahead, (0, -1)), (back, (1,)))
+    ]
+    shares = [graph.slice(around, 0, 0, -1), graph.slice(around, 0, 1)]
+    graph.output("boundaries", graph.op("Concat", *sides, *shares, axis=1))
+    graph.output("summary", summary)
+    return graph.to_bytes()
+
+
+def _weights(linear: nn.Linear) -> tuple[Array, Array]:
+    return array(linear.weight), array(linear.bias)
 
 
 def _context(graph: Graph, encoder: Encoder) -> str:
@@ -104,9 +137,11 @@ def _context(graph: Graph, encoder: Encoder) -> str:
     return graph.op("Reshape", flat, target)
 
 
-def _layers(graph: Graph, x: str, lengths: str, encoder: Encoder) -> tuple[str, str, str]:
-    """All BiLSTM layers: the last one's two directions, and its final cells."""
-    layers = [layer for layer in encoder.layers if isinstance(layer, BiLstm)]
+def _layers(graph: Graph, x: str, lengths: str, layers: Sequence[BiLstm]) -> tuple[str, str, str]:
+    """All BiLSTM layers: the last one's two directions, and its final cells.
+
+    Without `lengths` all positions are real.
+    """
     for layer in layers[:-1]:
         states, _, _ = _lstm(graph, x, lengths, layer)
         x = graph.reshape(graph.op("Transpose", states, perm=[0, 2, 1, 3]), 0, 0, -1)

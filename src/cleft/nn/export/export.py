@@ -19,12 +19,12 @@ import numpy as np
 import cleft
 from cleft import files
 from cleft.errors import CleftError, InputError, ModelError, OutputError, UsageError
-from cleft.metrics.prm import SETTINGS
 from cleft.nn.checkpoint import load_model, read_object
 from cleft.nn.export.encoder_graphs import (
     chars_graph,
     encoder_graph,
     piece_vectors,
+    sentences_graph,
     transformer_graph,
     watched,
 )
@@ -32,16 +32,19 @@ from cleft.nn.export.graph import Array, array
 from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
 from cleft.nn.export.int8 import Dev, Seen, calibrate, check_tasks, refuse_loss, some
 from cleft.nn.export.tokenizer import piece_rules, piece_scores, piece_vocabulary, samples
-from cleft.nn.network import Encoder, Network
+from cleft.nn.network import Encoder, Network, SentenceEncoder
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.data import read_sentences
 from cleft.nn.train.recipe import Recipe
+from cleft.nn.units import UnitFeaturiser
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
 from cleft.runtime.directory import COUNTS, SUMS, shrink
-from cleft.runtime.selftest import self_test
+from cleft.runtime.selftest import document_test, self_test
+from cleft.runtime.units import Unit
 from cleft.runtime.words import CASINGS
 from cleft.search import search
-from cleft.search.grammar import Counts
+from cleft.search.labels import Counts
+from cleft.tasks import get_task, task_names
 
 TIE = 1e-3
 """Two trees whose log-probabilities are as near as this are a tie."""
@@ -101,7 +104,7 @@ def export(
 def _metrics(table: Mapping[str, Any], source: Path) -> Mapping[str, str]:
     """How each task of a model was scored when it was chosen."""
     found = table.get("metrics", {})
-    known = [*SETTINGS, "parseval"]
+    known = [metric for name in task_names() for metric in get_task(name).metrics]
     if not isinstance(found, dict) or not all(value in known for value in found.values()):
         raise InputError(
             f"expected a metric by task, found {found!r}",
@@ -163,13 +166,16 @@ def _make(target: str | Path, write: Callable[[Path], None]) -> Path:
 
 
 def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
+    if isinstance(scorer.featurise, UnitFeaturiser):
+        _write_over(scorer, scorer.featurise.directory, folder, options)
+        return
     network = scorer.network
     seen = _seen(scorer, options) if options.int8 else None
     for name, data in _graphs(network, seen):
         (folder / f"{name}.onnx").write_bytes(data)
-    for name, table in _tables(network.encoder):
+    for name, table in _tables(network.reader):
         _save_table(folder, name, table, small=options.int8)
-    if network.encoder.words is not None or network.encoder.chars is not None:
+    if network.reader.words is not None or network.reader.chars is not None:
         vocabulary = scorer.vocabulary
         _json(
             folder / "vocabulary.json",
@@ -189,7 +195,7 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
         lost = refuse_loss(scorer, exported, manifest, options.dev, options.metrics, str(folder))
         manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
     else:
-        _compare(scorer, exported, options.tokens)
+        _compare(scorer, exported, options.tokens, manifest.tasks)
     _finish(folder, manifest, options.recipe, options.tokens)
 
 
@@ -217,6 +223,59 @@ def _count(folder: Path, manifest: Manifest, recipe: Recipe) -> None:
             path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
+def _write_over(
+    scorer: TorchScorer, below: ModelDirectory, folder: Path, options: ExportOptions
+) -> None:
+    """Write the model that a network for documents stands on, with its head beside the others."""
+    network, old = scorer.network, below.manifest
+    tasks = network.config.tasks
+    replaced = tuple(f"{task}-" for task in (*tasks, *old.unit_tasks))
+    for name in below.sums:
+        if not name.startswith(replaced):
+            shutil.copyfile(below.path / name, folder / name)
+    encoder = network.encoder
+    assert isinstance(encoder, SentenceEncoder)
+    graphs = [(f"{tasks[0]}-encoder", sentences_graph(encoder, int8=options.int8))]
+    for name, data in graphs + _head_graphs(network, int8=options.int8):
+        (folder / f"{name}.onnx").write_bytes(data)
+    if options.card:
+        (folder / "README.md").write_text(files.read_text(options.card), encoding="utf-8")
+    labels = {task: scorer.vocabulary.labels[task] for task in tasks}
+    manifest = replace(
+        old,
+        tasks=(*old.token_tasks, *tasks),
+        labels={**{task: old.labels[task] for task in old.token_tasks}, **labels},
+        document_test=None,
+        about=_about_both(scorer, old.about, options.about),
+    )
+    _seal(folder, manifest)
+    exported = OnnxScorer(ModelDirectory(folder))
+    sentences = [test.tokens for test in manifest.self_test]
+    if options.int8:
+        dev, metrics = options.dev, options.metrics
+        lost = refuse_loss(scorer, exported, manifest, dev, metrics, str(folder))
+        lost = {**manifest.about.get("quantisation", {}), **lost}
+        manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
+    else:
+        units = [Unit(tokens, not number) for number, tokens in enumerate(sentences)]
+        _compare(scorer, exported, [units], tasks)
+    _seal(folder, replace(manifest, document_test=document_test(exported, sentences)))
+
+
+def _about_both(
+    scorer: TorchScorer, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a model and its new head are: the model's own word, scores and data of both."""
+    config = scorer.network.config
+    table = {**config.to_table(), "model": Path(config.model).name}
+    scores, more = old.get("scores", {}), new.get("scores", {})
+    dev = {**scores.get("dev", {}), **more.get("dev", {})}
+    data = dict.fromkeys([*old.get("training_data", ()), *new.get("training_data", ())])
+    own = {key: value for key, value in new.items() if key not in ("name", "scores")}
+    own |= {"scores": {**scores, "dev": dev}, "training_data": list(data)}
+    return {**old, **own, "document_network": table}
+
+
 def _seal(folder: Path, manifest: Manifest) -> None:
     _json(folder / "config.json", manifest.to_table())
     write_checksums(folder)
@@ -229,7 +288,7 @@ def _json(path: Path, value: Any) -> None:
 
 def _seen(scorer: TorchScorer, options: ExportOptions) -> Mapping[str, Seen]:
     """What the transformer's maps see in the dev sentences, or else in the test sentences."""
-    context = scorer.network.encoder.context
+    context = scorer.network.reader.context
     if context is None:
         return {}
     sentences = [s.words for found in options.dev.values() for s in some(found)]
@@ -240,21 +299,28 @@ def _seen(scorer: TorchScorer, options: ExportOptions) -> Mapping[str, Seen]:
 
 def _graphs(network: Network, seen: Mapping[str, Seen] | None) -> list[tuple[str, bytes]]:
     """All graphs of a network by name; in 8 bits if it is known what was seen."""
-    encoder, int8 = network.encoder, seen is not None
+    encoder, int8 = network.reader, seen is not None
     graphs = [("encoder", encoder_graph(encoder, int8=int8))]
     if encoder.chars is not None:
         graphs.append(("chars", chars_graph(encoder.chars)))
     if encoder.context is not None:
         graphs.append(("transformer", transformer_graph(encoder.context.transformer, seen)))
+    graphs += _head_graphs(network, int8=int8)
+    if network.tagger is not None:
+        graphs.append(("tags", tags_graph(network.tagger, encoder.size, int8=int8)))
+    return graphs
+
+
+def _head_graphs(network: Network, *, int8: bool) -> list[tuple[str, bytes]]:
+    """The graphs of all heads by name."""
+    graphs = []
     for task in network.config.tasks:
         head = network.head(task)
         graphs += [
-            (f"{task}-memory", memory_graph(head, encoder.size, int8=int8)),
+            (f"{task}-memory", memory_graph(head, network.encoder.size, int8=int8)),
             (f"{task}-step", step_graph(head, int8=int8)),
             (f"{task}-labels", labels_graph(head, int8=int8)),
         ]
-    if network.tagger is not None:
-        graphs.append(("tags", tags_graph(network.tagger, encoder.size, int8=int8)))
     return graphs
 
 
@@ -284,7 +350,7 @@ def _tables(encoder: Encoder) -> list[tuple[str, Array]]:
 
 def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
     config = scorer.network.config
-    encoder = scorer.network.encoder
+    encoder = scorer.network.reader
     network = {**config.to_table(), "transformer": Path(config.transformer).name}
     about = {"cleft": cleft.__version__, **options.about, "network": network}
     pieces = scorer.featurise.pieces
@@ -301,16 +367,16 @@ def _manifest(scorer: TorchScorer, options: ExportOptions) -> Manifest:
 
 
 def _compare(
-    torch: TorchScorer, exported: OnnxScorer, sentences: Sequence[tuple[str, ...]]
+    torch: TorchScorer, exported: OnnxScorer, sentences: Sequence[Any], tasks: Sequence[str]
 ) -> None:
     """The trees of PyTorch and of the exported model must be the same, ties aside."""
-    for name in exported.manifest.tasks:
+    for name in tasks:
         task = exported.manifest.task(name)
         ours = search(exported, sentences, task)
         theirs = search(torch, sentences, task)
         for words, one, two in zip(sentences, ours, theirs, strict=True):
             if isinstance(one, CleftError) or isinstance(two, CleftError):
-                raise ModelError(f"the test sentence {' '.join(words)!r} has no tree: {one}")
+                raise ModelError(f"the test sentence {words!r} has no tree: {one}")
             if one[0].tree != two[0].tree and abs(one[0].log_prob - two[0].log_prob) > TIE:
                 raise ModelError(
                     f"PyTorch gives {two[0].tree} ({two[0].log_prob:.5f}), the exported model "

@@ -39,7 +39,7 @@ def memory_graph(head: SplitHead, size: int, *, int8: bool = False) -> bytes:
     """
     graph = Graph("memory", int8=int8)
     x = graph.input("boundaries", FLOAT, ["boundaries", size])
-    summary = graph.input("summary", FLOAT, ["sentences", size])
+    summary = graph.input("summary", FLOAT, ["sentences", head.decoder.start.in_features])
     real = graph.input("real", BOOL, ["sentences", "width"])
     shape = graph.op("Shape", real)
     marks = "" if head.marker is None else _marks(graph, x, real, shape, head.marker)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ class Example:
     """A sentence and the decisions of its gold tree, by number."""
 
     task: str
-    words: tuple[str, ...]
+    words: tuple[Any, ...]
     splits: Numbers  # (steps, 3): left, split, right
     items: Numbers  # (labelled, 2 or 3)
     labels: Numbers  # (labelled), -1 where the label is unknown

@@ -24,6 +24,7 @@ from cleft.formats.registry import FORMATS
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, Numbers
+from cleft.nn.train.documents import Over, parts_of, read_documents
 from cleft.nn.train.recipe import DataConfig, set_name
 from cleft.runtime.words import plain_form
 from cleft.tasks import Derivation, Task, get_task
@@ -32,18 +33,56 @@ from cleft.tree import Tree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """The words and the gold tree of one sentence; its genre if that is known; the set it is of."""
+    """The words and the gold tree of one sentence; its genre if that is known; the set it is of.
 
-    words: tuple[str, ...]
+    Of a document, `words` are its sentences, and `finer` has its EDUs with a tree over them.
+    """
+
+    words: tuple[Any, ...]
     tree: Tree | DiscourseTree
     genre: str = ""
     source: str = field(default="", compare=False)
+    finer: Over | None = field(default=None, compare=False)
 
 
 def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[Sentence]:
-    """All sentences of some files of a task, in order."""
-    found = itertools.chain.from_iterable(_read_file(task, path, config) for path in paths)
+    """All sentences, or documents, of some files of a task, in order."""
+    read = _read_file if get_task(task).units == "tokens" else _read_documents
+    found = itertools.chain.from_iterable(read(task, path, config) for path in paths)
     return list(found)
+
+
+def _read_documents(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
+    source = set_name(path)
+    for genre, (units, tree), finer in read_documents(Path(path).expanduser()):
+        if not config.genres or genre in config.genres:
+            yield Sentence(words=units, tree=tree, genre=genre, source=source, finer=finer)
+
+
+FEW = 30
+"""The most EDUs of a part of a document."""
+
+
+def with_parts(task: str, documents: list[Sentence]) -> list[Sentence]:
+    """Training data with all that can be learnt from: also the parts of documents.
+
+    A part is a subtree over sentences, or over the EDUs of them.
+    """
+    if get_task(task).units == "tokens":
+        return documents
+    found = documents[:]
+    for document in documents:
+        assert document.finer is not None
+        whole = (document.words, document.tree)
+        for name, parts in (
+            ("parts", parts_of(whole)),  # type: ignore[arg-type]
+            ("edus", parts_of(document.finer, FEW)),
+        ):
+            found += [
+                Sentence(words=units, tree=tree, genre=document.genre, source=name)
+                for units, tree in parts
+            ]
+    return found
 
 
 def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
@@ -76,7 +115,7 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
 class Decisions:
     """A sentence and the decisions of its gold tree; labels and tags are still names."""
 
-    words: tuple[str, ...]
+    words: tuple[Any, ...]
     splits: Numbers  # (steps, 3): left, split, right
     items: Numbers  # (labelled, 2 or 3)
     labels: tuple[str, ...]  # (labelled)
@@ -123,8 +162,10 @@ def make_vocabulary(
     everything = list(itertools.chain.from_iterable(data.values()))
     # What the network looks up is the form that it reads, so that is what has a number.
     form: Callable[[str], str] = plain_form if config.forms == "plain" else str
+    spoken = [rows for task, rows in data.items() if config.task(task).units == "tokens"]
+    heard = itertools.chain.from_iterable(spoken)
     return Vocabulary.build(
-        (tuple(map(form, row.words)) for row in everything),
+        (tuple(map(form, row.words)) for row in heard),
         min_count=min_count,
         tags={tag for row in everything for tag in row.tags or ()},
         labels=labels,

@@ -19,6 +19,7 @@ from cleft import files
 from cleft.errors import CleftError, InputError
 from cleft.metrics.evaluate import Evaluation, Settings, Trees
 from cleft.metrics.evaluate import evaluate as evaluate_trees
+from cleft.metrics.parseval import DiscourseMetric
 from cleft.metrics.prm import COLLINS, SETTINGS
 from cleft.nn.checkpoint import load_model
 from cleft.nn.scorer import TorchScorer
@@ -29,6 +30,9 @@ from cleft.search.scorer import Encoded, Scorer
 from cleft.tasks import Task, get_task
 
 BATCH_TOKENS = 2000
+
+COUNTED: dict[str, DiscourseMetric] = {"original": "original"}
+"""What metrics of recipes count in discourse trees, if not what RST Parseval does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +115,8 @@ def score(
 ) -> Evaluation:
     """The evaluation of a task's parses; trees were cleaned when they were read."""
     trees = [parse.tree if parse is not None else None for parse in parses]
-    settings = Settings(clean="none", parameters=SETTINGS.get(metric, COLLINS))
+    parameters, counted = SETTINGS.get(metric, COLLINS), COUNTED.get(metric, "rst")
+    settings = Settings(clean="none", parameters=parameters, metric=counted)
     gold = Trees.of(task, [sentence.tree for sentence in sentences])
     return evaluate_trees(task, gold, Trees.of(task, trees), settings)
 
@@ -164,7 +169,7 @@ def check_test_files(recipe: Recipe) -> None:
                 )
 
 
-def asked_for(recipe: Recipe) -> dict[str, Any]:
+def final_request(recipe: Recipe) -> dict[str, Any]:
     """What a recipe wants to know of its finished model; the scores are made once for it."""
     return {
         "beams": sorted(set(recipe.training.final_beams)),
@@ -197,7 +202,7 @@ def final_scores(
             say(_line(row))
             rows.append(row)
     return {
-        "asked": asked_for(recipe),
+        "asked": final_request(recipe),
         "data": hashes,
         "hours": round((time.monotonic() - started) / 3600, 4),
         "sets": rows,

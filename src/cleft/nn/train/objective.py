@@ -10,13 +10,15 @@ Besides the decisions on the way of a gold tree there are losses over all spans:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from cleft.nn.checkpoint import trained_tensors
 from cleft.nn.heads import Boundaries, SpanLabels, SplitHead
 from cleft.nn.network import Encoding, Network
 from cleft.nn.train.batches import Batch
@@ -254,6 +256,33 @@ def make_optimiser(network: nn.Module, config: TrainingConfig) -> torch.optim.Op
     # The fused kernel unscales gradients by itself, which forbids clipping them before.
     fused = config.precision != "16-mixed"
     return kind(tables, betas=config.betas, eps=config.epsilon, fused=fused)
+
+
+def optimiser_tensors(optimiser: Any, network: Network) -> dict[str, Tensor]:
+    """The state of an optimiser by name, for a checkpoint."""
+    names = {id(parameter): name for name, parameter in network.named_parameters()}
+    return {
+        f"{key}.{names[id(parameter)]}": value
+        for parameter, state in optimiser.state.items()
+        for key, value in state.items()
+    }
+
+
+def restore_optimiser(optimiser: Any, network: Network, tensors: Mapping[str, Tensor]) -> None:
+    """Put the state of a checkpoint back."""
+    for name, parameter in trained_tensors(network).items():
+        state = {
+            key: tensors[f"{key}.{name}"]
+            for key in ("step", "exp_avg", "exp_avg_sq")
+            if f"{key}.{name}" in tensors
+        }
+        if state:
+            # A fused Adam has its count where its parameters are.
+            device = parameter.device if optimiser.defaults["fused"] else "cpu"
+            optimiser.state[parameter] = {
+                key: value.to(device) if key == "step" else value.to(parameter)
+                for key, value in state.items()
+            }
 
 
 class Average:

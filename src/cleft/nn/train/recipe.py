@@ -24,6 +24,10 @@ SETTINGS = Mapping[str, tuple[str, ...]]
 """Names of variants, each with its `key=value` settings."""
 
 
+PARTS = ("parts", "edus")
+"""What the parts of documents are called, as sets: subtrees over sentences, and over EDUs."""
+
+
 def _fail(where: str, expected: str, found: object) -> None:
     raise RecipeError(f"expected {expected}, found {found!r}", where=where)
 
@@ -35,7 +39,9 @@ class DataConfig:
     - `clean`: a cleaning of `cleft.formats.cleaning` (bracketed trees only)
     - `limit`: train on the first so many sentences only; 0 for all
     - `genres`: train and choose on lines of these genres only (JSON Lines only)
-    - `portions`: the part of a set, by its name, that one epoch takes; the next takes another
+    - `portions`: the part of a set, by its name, that one epoch takes; the next takes another.
+      Every subtree of a document is learnt from as well: those over its sentences are the set
+      `parts`, small ones over its EDUs the set `edus`
     - `repeat`: how often an epoch goes through the data
     - `metric`: how trees are scored: `collins` (if none is named) or `spmrl` for syntax
     - `test`: files that are looked at once, when the run is over, by the name of their set; in a
@@ -64,7 +70,7 @@ class DataConfig:
         if self.limit < 0:
             _fail(f"{where}.limit", "0 or more", self.limit)
         for name, portion in self.portions.items():
-            if name not in map(set_name, self.train):
+            if name not in (*map(set_name, self.train), *PARTS):
                 _fail(f"{where}.portions", "names of sets of train", name)
             if not 0 < portion <= 1:
                 _fail(f"{where}.portions.{name}", "more than 0 and at most 1", portion)
@@ -81,7 +87,7 @@ class DataConfig:
         if self.metric and self.metric not in metrics:
             _fail(f"{where}.metric", " or ".join(metrics), self.metric)
 
-    def taught(self) -> dict[str, Any]:
+    def fixed_choices(self) -> dict[str, Any]:
         """What a model depends on: all but the keys for the scores at the end."""
         table = _plain(asdict(self))
         return {key: value for key, value in table.items() if key not in ("test", "silver")}
@@ -225,11 +231,11 @@ class Recipe:
             needs = "0, unless network.history is false and network.span_scores above 0"
             _fail("training.explore", needs, explore)
 
-    def taught(self) -> dict[str, Any]:
+    def fixed_choices(self) -> dict[str, Any]:
         """What a model depends on besides its training: the same when a run is resumed."""
         return {
             "network": self.network.to_table(),
-            "data": {task: config.taught() for task, config in self.data.items()},
+            "data": {task: config.fixed_choices() for task, config in self.data.items()},
             "vocabulary": asdict(self.vocabulary),
             "seed": self.seed,
         }

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from xml.sax.saxutils import escape
 
 import cleft
@@ -198,26 +198,6 @@ EVERY = 30.0
 """Seconds between plain lines."""
 
 
-class Progress(Protocol):
-    """What the trainer tells."""
-
-    def say(self, text: str) -> None:
-        """A line of its own."""
-        ...
-
-    def epoch(self, name: str, steps: int, done: int) -> None:
-        """An epoch begins, some of its steps done already."""
-        ...
-
-    def step(self, loss: float, tokens: int) -> None:
-        """A step is done."""
-        ...
-
-    def close(self) -> None:
-        """The run is over."""
-        ...
-
-
 def show_scores(dev: Mapping[str, Mapping[str, float]]) -> str:
     """Dev scores in one line.
 
@@ -231,23 +211,23 @@ def show_scores(dev: Mapping[str, Mapping[str, float]]) -> str:
     )
 
 
-class SilentProgress:
-    """Says nothing: for all processes but the first, and for tests."""
+class Progress:
+    """What a run prints as it goes. This one prints nothing: for all processes but the first."""
 
     def say(self, text: str) -> None:
-        """Nothing."""
+        """Print a line of its own."""
 
     def epoch(self, name: str, steps: int, done: int) -> None:
-        """Nothing."""
+        """Begin an epoch, some of its steps done already."""
 
     def step(self, loss: float, tokens: int) -> None:
-        """Nothing."""
+        """Count a step."""
 
     def close(self) -> None:
-        """Nothing."""
+        """End with the run."""
 
 
-class PlainProgress(SilentProgress):
+class PlainProgress(Progress):
     """A line every half minute."""
 
     def __init__(self, stream: Any = None, every: float = EVERY) -> None:
@@ -284,7 +264,7 @@ class PlainProgress(SilentProgress):
         )
 
 
-class RichProgress(SilentProgress):
+class RichProgress(Progress):
     """A live bar with loss, tokens a second and the time left."""
 
     def __init__(self, console: Any) -> None:
@@ -336,7 +316,7 @@ class RichProgress(SilentProgress):
 def make_progress(first: bool) -> Progress:
     """The progress of a process: only the first one speaks."""
     if not first:
-        return SilentProgress()
+        return Progress()
     if sys.stderr.isatty():
         from rich.console import Console
 

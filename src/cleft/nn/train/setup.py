@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -16,7 +17,7 @@ import torch
 
 from cleft import files
 from cleft.errors import InputError, Place, RecipeError
-from cleft.nn.checkpoint import build_network
+from cleft.nn.checkpoint import build_network, sums_below
 from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.train.batches import Example, stable_seed
@@ -27,9 +28,9 @@ from cleft.nn.train.data import (
     make_examples,
     make_vocabulary,
     read_sentences,
+    with_parts,
 )
-from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig
-from cleft.nn.transformer import encoder_sums
+from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig, parse_recipe
 from cleft.runtime.directory import map_matrix
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _read_table(file: Path, size: int) -> dict[str, Vector]:
 @torch.no_grad()
 def start_from(network: Network, vocabulary: Vocabulary, vectors: dict[str, Vector]) -> None:
     """Put vectors into the word embedding, scaled to the deviation of a random one."""
-    embedding = network.encoder.words
+    embedding = network.reader.words
     if embedding is None or not vectors:
         return
     scale = float(np.std(np.stack(list(vectors.values())[:50_000]))) or 1.0
@@ -235,12 +236,13 @@ def prepare(recipe: Recipe) -> Materials:
             task, [path for path in config.dev if not is_blank(path)], config
         )
         _check_read(task, config, found, dev[task])
+        found = with_parts(task, found)
         train[task] = derive_sentences(task, found, recipe.network)
         sources[task] = [sentence.source for sentence in found]
         hashes.update({path: files.sha256(path) for path in (*config.train, *config.dev)})
     network, vectors = recipe.network, None
-    encoder = encoder_sums(network.transformer) if network.transformer else {}
-    hashes.update({f"{network.transformer}/{name}": known for name, known in encoder.items()})
+    encoder, below = sums_below(network), network.transformer or network.model
+    hashes.update({f"{below}/{name}": known for name, known in encoder.items()})
     extra: list[str] = []
     if recipe.vocabulary.vectors:
         seen = {w.lower() for rows in train.values() for row in rows for w in row.words}
@@ -270,3 +272,31 @@ def prepare(recipe: Recipe) -> Materials:
         hashes=hashes,
         encoder=encoder,
     )
+
+
+def check_unchanged(recipe: Recipe, hashes: Mapping[str, str], counters: Mapping[str, Any]) -> None:
+    """Fail if the run that a checkpoint is of is not the one that is asked for."""
+    before, now = parse_recipe(counters["recipe"]).fixed_choices(), recipe.fixed_choices()
+    for key, value in before.items():
+        if value != now[key]:
+            raise RecipeError(
+                f"expected {value!r}, as the run began, found {now[key]!r}",
+                where=key,
+                hint="resume with the same recipe, or start anew in another --output",
+            )
+    for path, known in counters.get("data", {}).items():
+        if hashes.get(path) != known:
+            raise RecipeError(
+                "the file has changed since the run began",
+                where=path,
+                hint="resume with the same data, or start anew in another --output",
+            )
+    size = recipe.training.batch_tokens
+    begun = counters.get("training", {}).get("batch_tokens", size)
+    if counters["done"] and begun != size:
+        # The batches that were taken already would be others than those left out now.
+        raise RecipeError(
+            f"expected {begun}, as the epoch began, found {size}",
+            where="training.batch_tokens",
+            hint="change it when an epoch is over",
+        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -24,17 +24,19 @@ from cleft.errors import InputError, ModelError, RecipeError
 from cleft.nn.checkpoint import fill, load_checkpoint, save_checkpoint, save_model, trained_tensors
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.batches import collate, plan, portion, share, stable_seed
-from cleft.nn.train.evaluate import asked_for, check_test_files, evaluate, final_scores
+from cleft.nn.train.evaluate import check_test_files, evaluate, final_request, final_scores
 from cleft.nn.train.objective import (
     Average,
     Losses,
     Objective,
     learning_rate_factor,
     make_optimiser,
+    optimiser_tensors,
+    restore_optimiser,
 )
-from cleft.nn.train.recipe import Recipe, parse_recipe
+from cleft.nn.train.recipe import Recipe
 from cleft.nn.train.rundir import Progress, RunDirectory, make_progress, show_scores, versions
-from cleft.nn.train.setup import Materials, make_fabric, prepare
+from cleft.nn.train.setup import Materials, check_unchanged, make_fabric, prepare
 from cleft.tasks import get_task
 
 
@@ -107,14 +109,14 @@ class Trainer:
         sizes = ", ".join(f"{len(rows)} {task}" for task, rows in self.materials.train.items())
         self.progress.say(f"{self.recipe.name}: {count / 1e6:.2f} M parameters, {sizes} sentences")
         with self._stoppable():
-            while self.epoch < self.config.epochs and not self._is_tired():
+            while self.epoch < self.config.epochs and not self._is_out_of_patience():
                 self._train_epoch()
                 self._end_epoch()
         return self._add_final(self._finish("done"))
 
     def _add_final(self, summary: dict[str, Any]) -> dict[str, Any]:
         """Score the best model on dev and test, unless that has been done."""
-        known = summary.get("final", {}).get("asked") == asked_for(self.recipe)
+        known = summary.get("final", {}).get("asked") == final_request(self.recipe)
         if known or not self.fabric.is_global_zero:
             return summary
         best = self.directory.path / "best"
@@ -122,7 +124,7 @@ class Trainer:
         model = {key: self.best[key] for key in ("epoch", "step")}
         return self.directory.finish({**summary, "final": {"model": model, **final}})
 
-    def _is_tired(self) -> bool:
+    def _is_out_of_patience(self) -> bool:
         best = self.best.get("epoch", 0)
         return bool(self.config.patience) and self.epoch - best > self.config.patience
 
@@ -157,11 +159,9 @@ class Trainer:
     def _pause(self) -> None:
         """Between two steps: stop or save if it is time to."""
         due = time.monotonic() - self.saved > 60 * self.config.checkpoint_minutes
-        due, stop = (
-            self.fabric.broadcast((due, self.interrupted))
-            if self._many
-            else (due, self.interrupted)
-        )
+        stop = self.interrupted
+        if self._many:
+            due, stop = self.fabric.broadcast((due, stop))
         if due or stop:
             self.save()
         if stop:
@@ -319,11 +319,9 @@ class Trainer:
         self.saved = time.monotonic()
         if not self.fabric.is_global_zero:
             return
-        names = {id(p): name for name, p in self.network.named_parameters()}
         tensors = {f"model.{name}": p for name, p in trained_tensors(self.network).items()}
-        for parameter, state in self.optimiser.state.items():
-            for key, value in state.items():
-                tensors[f"optimiser.{key}.{names[id(parameter)]}"] = value
+        for name, value in optimiser_tensors(self.optimiser, self.network).items():
+            tensors[f"optimiser.{name}"] = value
         if self.average is not None:
             tensors.update({f"average.{name}": p for name, p in self.average.mean.items()})
         counters = {
@@ -332,7 +330,7 @@ class Trainer:
             "step": self.step,
             "best": self.best,
             "seconds": self.seconds + time.monotonic() - self.clock,
-            "recipe": self.recipe.taught(),
+            "recipe": self.recipe.fixed_choices(),
             "data": self.materials.hashes,
             "training": self.recipe.to_table()["training"],
             "earlier": self.earlier,
@@ -343,13 +341,13 @@ class Trainer:
     def restore(self) -> None:
         """Go back to the last checkpoint."""
         tensors, counters = load_checkpoint(self.directory.path)
-        self._refuse_changes(counters)
+        check_unchanged(self.recipe, self.materials.hashes, counters)
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimiser": {}, "average": {}}
         for name, tensor in tensors.items():
             part, _, rest = name.partition(".")
             parts.setdefault(part, {})[rest] = tensor
         fill(self.network, parts["model"], self.directory.path)
-        self._restore_optimiser(parts["optimiser"])
+        restore_optimiser(self.optimiser, self.network, parts["optimiser"])
         self._restore_scaler(counters.get("scaler", {}))
         if self.average is not None:
             # A run that averages only from here on begins with the weights of this moment.
@@ -366,33 +364,6 @@ class Trainer:
             self.directory.rewind(self.step, self.epoch)
         self.progress.say(f"resumed at epoch {self.epoch + 1}, step {self.step}")
 
-    def _refuse_changes(self, counters: Mapping[str, Any]) -> None:
-        """Fail if the run that a checkpoint is of is not the one that is asked for."""
-        before, now = parse_recipe(counters["recipe"]).taught(), self.recipe.taught()
-        for key, value in before.items():
-            if value != now[key]:
-                raise RecipeError(
-                    f"expected {value!r}, as the run began, found {now[key]!r}",
-                    where=key,
-                    hint="resume with the same recipe, or start anew in another --output",
-                )
-        for path, known in counters.get("data", {}).items():
-            if self.materials.hashes.get(path) != known:
-                raise RecipeError(
-                    "the file has changed since the run began",
-                    where=path,
-                    hint="resume with the same data, or start anew in another --output",
-                )
-        size = self.recipe.training.batch_tokens
-        begun = counters.get("training", {}).get("batch_tokens", size)
-        if counters["done"] and begun != size:
-            # The batches that were taken already would be others than those left out now.
-            raise RecipeError(
-                f"expected {begun}, as the epoch began, found {size}",
-                where="training.batch_tokens",
-                hint="change it when an epoch is over",
-            )
-
     def _restore_scaler(self, found: Any) -> None:
         """Take up the factor of the gradients, if both parts of the run have one."""
         precision = self.fabric.strategy.precision
@@ -407,21 +378,6 @@ class Trainer:
                 hint="bring it back from a copy, or start anew in another --output",
             )
         precision.load_state_dict(found)
-
-    def _restore_optimiser(self, tensors: Mapping[str, Tensor]) -> None:
-        for name, parameter in trained_tensors(self.network).items():
-            state = {
-                key: tensors[f"{key}.{name}"]
-                for key in ("step", "exp_avg", "exp_avg_sq")
-                if f"{key}.{name}" in tensors
-            }
-            if state:
-                # A fused Adam has its count where its parameters are.
-                device = parameter.device if self.optimiser.defaults["fused"] else "cpu"
-                self.optimiser.state[parameter] = {
-                    key: value.to(device) if key == "step" else value.to(parameter)
-                    for key, value in state.items()
-                }
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:

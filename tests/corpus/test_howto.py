@@ -1,0 +1,48 @@
+"""What the how-to shows beside commands: a query in DuckDB, a function for Spark."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cleft.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to-corpus.md"
+
+
+def block(kind: str, word: str) -> str:
+    """The block of the page that has a word in it."""
+    found = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    (one,) = [each for each in found if word in each]
+    return one
+
+
+def test_the_query_finds_verbs_that_take_a_clause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("She said that it rained. He said that we left. They sleep.\n")
+    words = ["corpus", "a.txt", "-o", "table", "--format", "parquet", "--model", "en-fast"]
+    assert main(words) == 0
+    assert duckdb.sql(block("sql", "SELECT")).fetchall() == [("said", 2)]
+
+
+def test_the_function_for_spark_parses(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark", reason="Spark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not here")
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    space: dict[str, object] = {}
+    exec(block("py", "mapInPandas"), space)
+    spark, trees = space["spark"], space["trees"]
+    try:
+        rows = [tuple(row) for row in trees.collect()]  # type: ignore[attr-defined]
+    finally:
+        spark.stop()  # type: ignore[attr-defined]
+    assert sorted(rows) == [
+        (1, 0, "(S (NP (PRP It)) (VP (VBD rained)) (. .))"),
+        (1, 11, "(S (NP (PRP She)) (VP (VBD slept)) (. .))"),
+        (2, 0, "(S (NP (PRP We)) (VP (VBD left)) (. .))"),
+    ]
