@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
 import threading
 from collections import deque
@@ -24,7 +23,7 @@ from queue import SimpleQueue
 from traceback import format_exc
 from typing import Any, Self
 
-from cleft.errors import WorkerError
+from cleft.errors import CleftError, WorkerError
 from cleft.files import needed
 from cleft.runtime.batches import always
 
@@ -64,9 +63,8 @@ def _live(connection: Connection, make: Make, args: tuple[Any, ...]) -> None:
 
 def _portable(error: Exception) -> Exception:
     """An error that can be sent to another process; its traceback becomes a note."""
-    try:
-        found: Exception = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
-    except Exception:
+    found = error
+    if not isinstance(error, CleftError):  # ours can all be sent; of others nobody knows
         found = RuntimeError(f"{type(error).__name__}: {error}")
     found.add_note(format_exc())
     return found

@@ -409,11 +409,11 @@ class _Output:
         text = "".join(f"{self._line(sentence)}\n" for sentence in sentences)
         self._stream.write(text.encode("utf-8", "backslashreplace"))
 
-    def _line(self, sentence: Any) -> str:
-        if self._form == "jsonl" and isinstance(sentence, Sentence):
-            return sentence.to_jsonl(compact=True)
-        if self._form == "jsonl":
+    def _line(self, sentence: Sentence | Document) -> str:
+        if isinstance(sentence, Document):
             return sentence.to_jsonl()
+        if self._form == "jsonl":
+            return sentence.to_jsonl(compact=True)
         return sentence.syntax.brackets() if sentence.syntax is not None else MISSING
 
     def close(self) -> None:
