@@ -24,6 +24,7 @@ from typing import IO, Any, NamedTuple
 
 from cleft import files
 from cleft.corpus.plan import BOM, Options, Part, Shard, opened_at
+from cleft.document import Document
 from cleft.errors import CleftError, InputError, OutputError, Place, WorkerError
 from cleft.formats.brackets import MISSING
 from cleft.parser import Parser, load
