@@ -55,8 +55,8 @@ TAKES_LONG = ("train", "export", "serve")
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 SHELL = re.compile(r"^```sh\n(.*?)^```|^\$ ([^\n]*\| cleft [^\n]*)$", re.M | re.S)
 """What only a shell can run: scripts, and pipes that lead to cleft."""
-RUN_ELSEWHERE = ("how-to-train.md", "how-to-language.md")
-"""Pages whose commands and Python `test_howto_….py` runs, trainings included."""
+RUN_ELSEWHERE = ("how-to-train.md", "how-to-language.md", "how-to-documents.md")
+"""Pages whose commands and Python other tests run: trainings, and models that they make."""
 EXAMPLES_ELSEWHERE = ("api.md",)
 """Pages whose examples are doctests of the modules that they were made from."""
 FETCHER = re.compile(r"(?:\$ )?(?:\S*/)?(?:pip|npm|npx|wget|curl|git|apt|apt-get|make)\s")

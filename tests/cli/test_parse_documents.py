@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from itertools import pairwise
 from pathlib import Path
 
@@ -194,3 +195,19 @@ def test_what_does_not_go_together_is_refused(parse, arguments, why):
 def test_a_summary_needs_a_document(document_model, capsys):
     assert main(["parse", "--model", document_model, "--text", "Rain.", "--summary", "2"]) == 2
     assert "--summary is of a document; add --document" in capsys.readouterr().err
+
+
+def test_the_page_on_documents_is_true(parse, document_model, capsys):
+    page = (Path(__file__).parents[2] / "docs" / "how-to-documents.md").read_text(encoding="utf-8")
+    Path("notes.txt").write_text(DAY, encoding="utf-8")
+    for folder in ("corpus", "gold"):
+        Path(folder).mkdir()
+    Path("corpus/one.txt").write_text(DAY, encoding="utf-8")
+    assert parse("corpus/one.txt", "--format", "rs3", "-o", "gold/one.rs3")[0] == 0
+    commands = re.findall(r"^\$ cleft (.*?)\s{2,}#", page, re.M)
+    assert len(commands) == 5
+    for command in commands:
+        model = [] if command.startswith("evaluate") else ["--model", document_model]
+        assert main([*shlex.split(command), *model]) == 0, capsys.readouterr().err
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    exec(code.replace("cleft.load()", f"cleft.load({document_model!r})"), {})
