@@ -82,10 +82,13 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             path = tmp_path / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(content)
-    (tmp_path / "notes.dis").write_text(
+    document = (
         "( Root (span 1 2)\n  ( Satellite (leaf 1) (rel2par cause) (text _!It rained ,_!) )\n"
         "  ( Nucleus (leaf 2) (rel2par span) (text _!so we left ._!) )\n)\n"
     )
+    for name in ("notes.dis", "gold/notes.dis", "predicted/notes.dis"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(document)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

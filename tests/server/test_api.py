@@ -433,6 +433,8 @@ def test_the_documented_examples_run(server: Running) -> None:
     for name, examples in EXAMPLES.items():
         shown = api["paths"][f"/v1/{name}"]["post"]["requestBody"]["content"]["application/json"]
         assert shown["examples"] == {key: {"value": value} for key, value in examples.items()}
+        if name == "document":  # these models have no head for it; test_documents.py runs them
+            continue
         for body in examples.values():
             assert server.post(f"/v1/{name}", body).status == 200
     answer = server.ask("POST", "/v1/parse", STREAMED.encode(), NDJSON)

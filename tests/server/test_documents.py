@@ -9,6 +9,7 @@ import pytest
 import cleft
 from cleft.document import Document
 from cleft.formats.rs3 import read_rs3
+from cleft.server.app import EXAMPLES
 from tests.server.running import Running
 
 TEXT = "The Day\n\nAnn slept because it rained. But Ben left.\n\nEva won. So Tom smiled."
@@ -106,3 +107,8 @@ def test_a_model_without_the_head_says_so(server: Running) -> None:
     answer = server.post("/v1/document", {"text": TEXT})
     assert answer.status == 422
     assert "has no head for documents" in json.dumps(answer.json)
+
+
+@pytest.mark.parametrize("name", EXAMPLES["document"])
+def test_the_documented_examples_run(documents: Running, name: str) -> None:
+    assert documents.post("/v1/document", EXAMPLES["document"][name]).status == 200
