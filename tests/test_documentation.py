@@ -34,6 +34,7 @@ RS3 = """\
 <group id="3" type="span"/>
 </body></rst>
 """
+NOTES = "It rained, so we left. She slept.\n"
 SENTENCES = "It rained , so we left .\n"
 DISCOURSE = (
     '{"tokens": ["It", "rained", ",", "so", "we", "left", "."], "edus": [[0, 3], [3, 7]], '
@@ -46,7 +47,7 @@ MADE = {
     "notes.sents.txt": SENTENCES,
     "gold.jsonl predicted.jsonl": DISCOURSE,
     "COLLINS.prm": PRM,
-    "notes.txt corpus.txt corpus/one.txt corpus/two.txt": "It rained, so we left. She slept.\n",
+    "notes.txt essay.txt corpus.txt corpus/one.txt corpus/two.txt": NOTES,
     "sentences.txt": "It rained.\nWe left.\nShe slept.\n",
     "edus.txt": "It rained,\nso we left.\n\nShe slept.\n",
 }
