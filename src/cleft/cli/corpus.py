@@ -73,6 +73,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--address", metavar="ADDRESS", help="the Ray cluster (default: one on this machine)"
     )
+    _add_parsing(parser)
+    _add_reading_and_writing(parser)
+
+
+def _add_parsing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--task",
         choices=["syntax", "discourse", "both"],
@@ -93,6 +98,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         default="en",
         help="a built-in model or a model's directory (default: en)",
     )
+
+
+def _add_reading_and_writing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input",
         choices=KINDS,
