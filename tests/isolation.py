@@ -39,6 +39,7 @@ def surround() -> None:
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
     os.environ.update(OFFLINE)
     os.environ.pop("ORT_DISABLE_TELEMETRY", None)  # the runtime must see to it by itself
+    os.environ.pop("PYTHONUNBUFFERED", None)  # it would hide what is only written at exit
     first = str(Path(__file__).parent / "isolated")
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in paths if path != first)])

@@ -109,7 +109,7 @@ def test_a_run_leaves_its_record(tmp_path):
     assert run["recipe"] == json.loads(json.dumps(recipe.to_table()))
     assert set(run["data"]) == {"tests/data/invented-train.mrg", "tests/data/invented-dev.mrg"}
     assert all(len(value) == 64 for value in run["data"].values())
-    assert run["versions"]["torch"] == torch.__version__
+    assert torch.__version__.split("+")[0] == run["versions"]["torch"].split("+")[0]
     assert [line["epoch"] for line in run["epochs"]] == [1, 2]
     assert run["hours"] > 0
     assert (tmp_path / "curve.svg").read_text().startswith("<svg")

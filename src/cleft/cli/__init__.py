@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from textwrap import wrap
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import cleft
 from cleft.errors import CleftError, LanguageWarning
@@ -181,11 +181,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         return _interrupted(error)
     except BrokenPipeError:
-        _abandon_output()
+        _abandon(sys.stdout)
         return 141
     except OSError as error:
         # Errors of files that we open are OutputErrors: this one is of standard output.
-        _abandon_output()
+        _abandon(sys.stdout)
         reason = error.strerror or str(error)
         _print_error(f"{error.filename or 'standard output'}: {reason}")
         return 2
@@ -265,11 +265,13 @@ def _warnings_as_messages() -> Iterator[None]:
 
 def _print_error(message: str) -> None:
     """Print a message to standard error; no failure if that is closed or full."""
-    with suppress(OSError, AttributeError, ValueError):
+    try:
         print(f"cleft: {message}", file=sys.stderr, flush=True)
+    except (OSError, AttributeError, ValueError):
+        _abandon(sys.stderr)
 
 
-def _abandon_output() -> None:
-    """Keep the interpreter from failing once more when it flushes at exit."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _abandon(stream: TextIO) -> None:
+    """Keep the interpreter from failing once more when it flushes the stream at exit."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
