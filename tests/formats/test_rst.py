@@ -82,7 +82,7 @@ def test_what_a_parser_adds_is_lost_outside_jsonl() -> None:
             f"2 EDUs: {target} has no place for character offsets",
             "1 EDU: white space is written as single spaces",
             f"1 EDU: token offsets are not those of white space in {target}",
-            f"1 node that has probabilities: {target} has no place for it",
+            f"1 node with probabilities: {target} has no place for it",
         ]
 
 

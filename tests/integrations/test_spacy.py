@@ -320,6 +320,7 @@ def test_a_document_has_one_tree_and_offsets_into_the_doc(document_model):
         assert text[tree.edus[0].start :].startswith(tree.edus[0].text.split()[0])
     again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     assert again._.rst.tree == found.tree
+    assert doc[0:3].as_doc(copy_user_data=True)._.rst is None  # it is of another text
     assert pipeline()("So she left.")._.rst is None
     with pytest.raises(ModelError, match="no head for documents"):
         pipeline(document=True)

@@ -235,8 +235,8 @@ def losses(document: RstDocument, target: RstFormat) -> list[str]:
 
 
 def _no_place(count: int, what: str, target: str) -> str:
-    head, _, tail = what.partition(" that ")
-    plural = f"{head}{'s' * (count > 1)}{' that ' * bool(tail)}{tail}"
+    head = what.partition(" that ")[0].partition(" with ")[0]
+    plural = f"{head}{'s' * (count > 1)}{what[len(head) :]}"
     return f"{count} {plural}: {target} has no place for {'them' if count > 1 else 'it'}"
 
 
@@ -289,7 +289,7 @@ def _other_tokens(edus: Sequence[Edu]) -> int:
 def _tree_losses(trees: Sequence[DiscourseTree], target: str) -> list[str]:
     nodes = [node for tree in trees for node in tree.preorder()]
     evidence = sum(node.evidence is not None for node in nodes)
-    found = [_no_place(evidence, "node that has probabilities", target)] if evidence else []
+    found = [_no_place(evidence, "node with probabilities", target)] if evidence else []
     if target == "dis":
         return found
     mixed = sum(node.nuclearity != nested_letters(node.nuclearity) for node in nodes)

@@ -229,7 +229,9 @@ def _in_place(found: Document, doc: Doc) -> Document:
 
 def _rst(doc: Doc) -> Document | None:
     line = doc.user_data.get(RST)
-    return None if line is None else Document.from_jsonl(line)
+    found = None if line is None else Document.from_jsonl(line)
+    # A Doc made of a part of another brings that one's tree along.
+    return found if found is not None and found.text == doc.text else None
 
 
 def _record(sentence: Span, result: Sentence) -> str:
