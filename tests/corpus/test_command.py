@@ -17,6 +17,7 @@ from tests.faults.commands import STARTED, cleft, hidden, started, wait_for
 from tests.faults.conftest import ended  # noqa: F401 - a fixture
 
 SIZE = 200 / 2**20
+FRENCH = str(Path(__file__).parents[2] / "models" / "fr")
 COMMON = ("--model", MODEL, "--task", "syntax", "--shard-size", SIZE, "--workers", 2)
 
 
@@ -156,6 +157,18 @@ def test_random_kills_lose_nothing_and_change_nothing(seed: int, here: Path) -> 
             ["a.txt", "-o", "out", "--format", "brackets", "--task", "discourse"],
             "--format brackets holds syntax; choose another format",
         ),
+        (
+            ["a.txt", "-o", "out", "--document", "--task", "syntax"],
+            "--document is about discourse trees, and --task asks for syntax",
+        ),
+        (
+            ["a.txt", "-o", "out", "--document", "--input", "tokens", "--model", MODEL],
+            "a.txt: --document expects text, or rows with a text, found tokens; name other files",
+        ),
+        (
+            ["a.txt", "-o", "out", "--document", "--model", FRENCH],
+            f"{FRENCH}: the model has no head for documents, only for syntax; use a built-in",
+        ),
         (["a.txt", "b", "--status"], "--status takes one folder, and no -o"),
         (["a.txt", "--status"], "a.txt: there is no plan.json; is it a run's?"),
     ],
@@ -165,3 +178,4 @@ def test_wrong_use_is_told(
 ) -> None:
     assert main(["corpus", *words]) == 2
     assert capsys.readouterr().err.startswith(f"cleft: {told}")
+    assert not list((here / "out").glob("[!.]*"))

@@ -165,6 +165,8 @@ def _options(args: argparse.Namespace) -> Any:
 
     if args.document and args.format != "jsonl":
         raise UsageError("--document needs --format jsonl", hint="the others hold sentences")
+    if args.document and args.task == "syntax":
+        raise UsageError("--document is about discourse trees, and --task asks for syntax")
     if args.format == "brackets" and args.task == "discourse":
         raise UsageError("--format brackets holds syntax", hint="choose another format")
     return Options(
