@@ -75,6 +75,17 @@ def test_a_run_tells_what_it_did(here: Path, capsys: pytest.CaptureFixture[str])
     assert len(json.dumps(report["workers"])) > 2
 
 
+def test_a_remark_is_told_once(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.txt").write_text("It rained.\n")
+    words = ["corpus", "a.txt", "-o", "out", *map(str, COMMON)]
+    assert main(words) == 0
+    with open("a.txt", "a") as stream:
+        stream.write("More.\n")
+    capsys.readouterr()
+    assert main(words) == 0
+    assert capsys.readouterr().err.count("a.txt has grown by 6 bytes, which are not read") == 1
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_the_same_command_goes_on_after_a_signal(
     number: int, here: Path, whole: dict[str, bytes]
