@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,8 @@ def test_every_built_in_model_passes_its_own_test_and_has_a_card(name):
     card = (model_path(name) / "README.md").read_text(encoding="utf-8")
     for part in ("## Data", "## Scores", "## Known failures", "## Make it again"):
         assert part in card
+    page = Path(__file__).parents[1] / "docs" / "cards" / f"{name}.md"
+    assert page.read_text(encoding="utf-8") == card
 
 
 def test_the_wheel_stays_under_sixty_megabytes():

@@ -46,11 +46,9 @@ class DocumentInput:
 def head_over(parser: Parser) -> tuple[OnnxScorer, Task[Any]]:
     """What scores trees over the sentences of a document, and their task."""
     manifest = parser.manifest
-    if not manifest.unit_tasks or not isinstance(parser.scorer, OnnxScorer):
-        raise ModelError(
-            f"the model has no head for documents, only for {' and '.join(manifest.tasks)}",
-            hint="use a built-in model, or learn the head (docs/training.md)",
-        )
+    manifest.need_units(str(parser.directory.path) if parser.directory else "")
+    if not isinstance(parser.scorer, OnnxScorer):
+        raise ModelError("documents need an exported model", hint="use 'cleft export'")
     return parser.scorer, manifest.task(manifest.unit_tasks[0])
 
 

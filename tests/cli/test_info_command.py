@@ -50,6 +50,14 @@ def rows(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
 
+def test_the_network_of_documents_is_not_printed(described, capsys):
+    config = json.loads((described / "config.json").read_text())
+    (described / "config.json").write_text(json.dumps({**config, "document_network": {"size": 9}}))
+    write_checksums(described)
+    assert main(["info", str(described)]) == 0
+    assert "document_network" not in capsys.readouterr().out
+
+
 def test_a_model_is_described(described, capsys):
     assert main(["info", str(described)]) == 0
     out = capsys.readouterr().out

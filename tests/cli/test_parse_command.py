@@ -319,7 +319,7 @@ def test_discourse_formats_have_a_tree_a_sentence_and_the_command_says_so(parse,
     code, out, err = parse("notes.txt", "--format", form, "-o", f"notes.{form}")
     assert (code, out) == (0, "")
     assert err.count("\n") == 1
-    assert "a sentence" in err
+    assert f"{form} has one tree a sentence; --document makes one of each input" in err
     found = read(f"notes.{form}").trees
     trees = [s.discourse for s in load(path).parse(NOTES)]
     assert [[e.text for e in tree.edus] for tree in found] == [
@@ -438,6 +438,7 @@ def test_given_edus_are_kept(parse):
         (["--format", "jsonl", "-o", "t.svg"], "name a file that ends in .jsonl"),
         (["-o", "t.HTML"], "terminal is written, and the ending '.html'"),
         (["--format", "rs3", "-o", "t.dis"], "'.dis' is not that of rs3"),
+        (["-o", "t.rs3"], "name a file that ends in .txt, or add --format rs3"),
         (["--beam", "0"], "beam is 0"),
         (["--jobs", "0"], "jobs is 0"),
         (["--threads", "0"], "threads is 0"),

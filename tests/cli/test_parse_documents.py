@@ -154,6 +154,7 @@ def test_a_document_without_a_word_is_told_and_the_others_are_written(parse):
     assert "1 of 2 documents could not be parsed; the first: empty.txt: there is no" in err
     assert parse("empty.txt", "day.txt", "--format", "rs3", "-o", "trees")[0] == 1
     assert [path.name for path in Path("trees").iterdir()] == ["day.rs3"]
+    assert "left out" not in parse("empty.txt", "--summary", 1)[1]
 
 
 # ---------------------------------------------------------------- other inputs

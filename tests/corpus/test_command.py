@@ -17,6 +17,7 @@ from tests.faults.commands import STARTED, cleft, hidden, started, wait_for
 from tests.faults.conftest import ended  # noqa: F401 - a fixture
 
 SIZE = 200 / 2**20
+FRENCH = str(Path(__file__).parents[2] / "models" / "fr")
 COMMON = ("--model", MODEL, "--task", "syntax", "--shard-size", SIZE, "--workers", 2)
 
 
@@ -72,6 +73,17 @@ def test_a_run_tells_what_it_did(here: Path, capsys: pytest.CaptureFixture[str])
     assert (report["state"], report["errors"]) == ("complete", {"FormatError": 1})
     assert sum(each["shards"] for each in report["workers"].values()) == shards
     assert len(json.dumps(report["workers"])) > 2
+
+
+def test_a_remark_is_told_once(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.txt").write_text("It rained.\n")
+    words = ["corpus", "a.txt", "-o", "out", *map(str, COMMON)]
+    assert main(words) == 0
+    with open("a.txt", "a") as stream:
+        stream.write("More.\n")
+    capsys.readouterr()
+    assert main(words) == 0
+    assert capsys.readouterr().err.count("a.txt has grown by 6 bytes, which are not read") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -156,6 +168,18 @@ def test_random_kills_lose_nothing_and_change_nothing(seed: int, here: Path) -> 
             ["a.txt", "-o", "out", "--format", "brackets", "--task", "discourse"],
             "--format brackets holds syntax; choose another format",
         ),
+        (
+            ["a.txt", "-o", "out", "--document", "--task", "syntax"],
+            "--document is about discourse trees, and --task asks for syntax",
+        ),
+        (
+            ["a.txt", "-o", "out", "--document", "--input", "tokens", "--model", MODEL],
+            "a.txt: --document expects text, or rows with a text, found tokens; name other files",
+        ),
+        (
+            ["a.txt", "-o", "out", "--document", "--model", FRENCH],
+            f"{FRENCH}: the model has no head for documents, only for syntax; use a built-in",
+        ),
         (["a.txt", "b", "--status"], "--status takes one folder, and no -o"),
         (["a.txt", "--status"], "a.txt: there is no plan.json; is it a run's?"),
     ],
@@ -165,3 +189,4 @@ def test_wrong_use_is_told(
 ) -> None:
     assert main(["corpus", *words]) == 2
     assert capsys.readouterr().err.startswith(f"cleft: {told}")
+    assert not list((here / "out").glob("[!.]*"))

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -343,5 +344,29 @@ def test_a_document_is_a_record_with_one_tree(document_model: str) -> None:
     assert [len(one["sentences"]), len(two["sentences"])] == [3, 2]
     assert one["discourse"]["edus"][-1][1] == len(one["tokens"])
     assert two["source"] == {"page": 3}
-    assert "expected a text for --document" in wrong["error"]
+    assert 'expected a "text" for --document' in wrong["error"]
     assert outcome.errors == {"InputError": 1}
+    assert outcome.sentences == 3 + 2 + 1
+
+
+def test_a_document_with_bad_bytes_is_one_record(document_model: str) -> None:
+    Path("a.txt").write_bytes(BAD)
+    chosen = options(document=True, task="both")
+    plan = planned(chosen, "a.txt")
+    work = ShardWorker(str(OUT), plan.root, chosen, document_model)
+    work(Task(plan[0], shard_name(0, 1, chosen)))
+    (record,) = records(OUT)
+    assert record["error"].startswith("a.txt line 2 column 5: expected UTF-8, found byte 0xff")
+    assert (record["id"], record["text"]) == ("a.txt:1:1", BAD.decode(errors="replace"))
+
+
+def test_a_worker_warns_of_a_language_in_its_outcome_alone(document_model: str) -> None:
+    text = "Der alte Hund schläft heute im Garten, weil es warm ist und niemand ihn stört. "
+    Path("a.txt").write_text(text * 4)
+    chosen = options(document=True, task="both")
+    plan = planned(chosen, "a.txt")
+    work = ShardWorker(str(OUT), plan.root, chosen, document_model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outcome = work(Task(plan[0], shard_name(0, 1, chosen)))
+    assert "looks like German" in outcome.remark

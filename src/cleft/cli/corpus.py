@@ -154,6 +154,12 @@ def run(args: argparse.Namespace) -> int:
 
     SearchOptions(beam=args.beam)  # raises an error for a width that makes no sense
     out = Path(args.output)
+    said: list[str] = []
+
+    def say(message: str) -> None:
+        said.append(message)
+        _say(message)
+
     with _telling() as tell:
         progress = run_corpus(
             args.inputs,
@@ -163,9 +169,9 @@ def run(args: argparse.Namespace) -> int:
             engine=args.engine,
             address=args.address,
             tell=tell,
-            say=_say,
+            say=say,
         )
-    return _summary(progress, out)
+    return _summary(progress, out, said)
 
 
 def _options(args: argparse.Namespace) -> Any:
@@ -173,6 +179,8 @@ def _options(args: argparse.Namespace) -> Any:
 
     if args.document and args.format != "jsonl":
         raise UsageError("--document needs --format jsonl", hint="the others hold sentences")
+    if args.document and args.task == "syntax":
+        raise UsageError("--document is about discourse trees, and --task asks for syntax")
     if args.format == "brackets" and args.task == "discourse":
         raise UsageError("--format brackets holds syntax", hint="choose another format")
     return Options(
@@ -241,10 +249,11 @@ def _telling() -> Iterator[Callable[[Progress], None]]:
         yield shown
 
 
-def _summary(progress: Progress, out: Path) -> int:
-    """Say on standard error what was done and what failed; the exit code."""
+def _summary(progress: Progress, out: Path, said: list[str]) -> int:
+    """Say on standard error what was done and what failed, if not `said`; the exit code."""
     for remark in progress.remarks:
-        _say(remark)
+        if remark not in said:
+            _say(remark)
     errors = sum(progress.errors.values())
     took = timedelta(seconds=round(progress.seconds))
     _say(

@@ -196,7 +196,7 @@ def _shown(document: Document, summary: int | None) -> str:
         found = document.summary(summary)
         rows = zip(found.numbers, found.sentences, strict=True)
         blocks += [f"{at + 1}  {visible(' '.join(each.text.split()))}" for at, each in rows]
-        if found.left_out:
+        if found.left_out and document.tree is not None:
             blocks.append(f"left out: {_ranges(found.left_out)} of {len(document.sentences)}")
     elif document.tree is not None:
         blocks.append(terminal(document.tree))

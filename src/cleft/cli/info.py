@@ -27,7 +27,7 @@ examples:
 """
 
 ABOUT = ("name", "language", "licence", "training_data")
-KEPT = {*ABOUT, "scores", "network", "cleft", "quantisation"}
+KEPT = {*ABOUT, "scores", "network", "document_network", "cleft", "quantisation"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
 
 from cleft import files
@@ -85,7 +86,7 @@ class Destination:
         for each in self.inputs:
             self._refuse_own(each)
         if not self.is_folder:
-            refuse_ending(self.output, self.form)
+            refuse_ending(self.output, self.form, ENDINGS)
             return
         seen: dict[Path, str] = {}
         for each in self.inputs:
@@ -137,14 +138,18 @@ def done(output: str, *, whole: bool = False) -> str:
     return "nothing written" if whole else "all on standard output"
 
 
-def refuse_ending(output: str | None, form: str) -> None:
+def refuse_ending(
+    output: str | None, form: str, formats: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """Fail if the ending of a file's name is that of another format.
 
-    >>> refuse_ending("tree.png", "svg")
+    `formats` are those that --format offers, with their endings.
+
+    >>> refuse_ending("tree.png", "svg", {"png": ".png"})
     Traceback (most recent call last):
         ...
     cleft.errors.UsageError: tree.png: svg is written, and the ending '.png' is not that of svg; \
-name a file that ends in .svg
+name a file that ends in .svg, or add --format png
     """
     if output is None or output == files.STREAM:
         return
@@ -153,10 +158,13 @@ name a file that ends in .svg
     ending = Path(output.removesuffix(".gz")).suffix.lower()
     endings_of = {name: found.endings for name, found in FORMATS.items()} | OTHER_ENDINGS
     if ending not in endings_of[form] and any(ending in endings for endings in endings_of.values()):
+        meant = next(
+            (f", or add --format {name}" for name in formats if formats[name] == ending), ""
+        )
         raise UsageError(
             f"{form} is written, and the ending {ending!r} is not that of {form}",
             where=output,
-            hint=f"name a file that ends in {endings_of[form][0]}",
+            hint=f"name a file that ends in {endings_of[form][0]}{meant}",
         )
 
 

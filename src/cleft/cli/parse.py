@@ -192,9 +192,9 @@ def _to_terminal(destination: Destination) -> bool:
 
 def _remark(form: str) -> None:
     if HOLDS.get(form) == DISCOURSE:
-        what = "one root" if form == "rs3" else "one tree"
         print(
-            f"cleft: sentences are parsed one by one: {form} has {what} a sentence", file=sys.stderr
+            f"cleft: {form} has one tree a sentence; --document makes one of each input",
+            file=sys.stderr,
         )
 
 

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from cleft import files
 from cleft.corpus.plan import PLAN as PLAN_NAME
-from cleft.corpus.plan import Options, Plan, changes, find_files, grown, make_plan
+from cleft.corpus.plan import InputFile, Options, Plan, changes, find_files, grown, make_plan
 from cleft.corpus.shard import WHOLE, Outcome, Task, make_worker, shard_name
 from cleft.engines import start
 from cleft.errors import CleftError, OutputError, UsageError, WorkerError
@@ -219,6 +219,8 @@ def locked(out: Path) -> Iterator[None]:
 def prepare(out: Path, inputs: list[str], options: Options, model: Mapping[str, str]) -> Plan:
     """The plan to go on with, or a new one."""
     found = find_files(inputs, options.input, out)
+    if options.document:
+        _refuse_sentences(found)
     if (out / PLAN_NAME).exists():
         plan = Plan.read(out)
         told = changes(plan, options, model, found)
@@ -238,6 +240,17 @@ def prepare(out: Path, inputs: list[str], options: Options, model: Mapping[str, 
             hint="name a new folder",
         )
     return make_plan(out, options, model, found)
+
+
+def _refuse_sentences(found: list[InputFile]) -> None:
+    """Fail on files that hold sentences where documents are asked for."""
+    for each in found:
+        if each.kind not in ("text", "jsonl", "parquet"):
+            raise UsageError(
+                f"--document expects text, or rows with a text, found {each.kind}",
+                where=each.name,
+                hint="name other files, or use 'cleft parse --document', which takes it",
+            )
 
 
 # ---------------------------------------------------------------- the run
@@ -446,6 +459,8 @@ def _model(options: Options) -> dict[str, str]:
         raise UsageError(
             f"the model has no task {options.task!r}", where=options.model, hint=f"it has {known}"
         )
+    if options.document:
+        directory.manifest.need_units(options.model)
     known = json.dumps(directory.sums, sort_keys=True)
     name = options.model if options.model in builtin_models() else str(path.absolute())
     return {"path": name, "sha256": hashlib.sha256(known.encode()).hexdigest()}

@@ -13,9 +13,10 @@ import os
 import re
 import socket
 import time
+import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -25,7 +26,14 @@ from typing import IO, Any, NamedTuple
 from cleft import files
 from cleft.corpus.plan import BOM, Options, Part, Shard, opened_at
 from cleft.document import Document
-from cleft.errors import CleftError, InputError, OutputError, Place, WorkerError
+from cleft.errors import (
+    CleftError,
+    InputError,
+    LanguageWarning,
+    OutputError,
+    Place,
+    WorkerError,
+)
 from cleft.formats.brackets import MISSING
 from cleft.parser import Parser, load
 from cleft.runtime.batches import LARGEST, windows
@@ -208,20 +216,28 @@ def _rows(part: Part, root: str) -> Iterator[_Item]:
 
 
 def _pieces(part: Part, reader: _Reader, options: Options) -> Iterator[_Item]:
-    """The items of a text, in whose places lines with bad bytes stand for themselves."""
+    """The items of a text, in whose places lines with bad bytes stand for themselves.
+
+    A document is not cut at such a line: what is left would be two others.
+    """
     text = _Text(part, reader.read(part))
     whole = text.text
-    split = _SPLITS["document" if options.document and part.file.kind == "text" else part.file.kind]
+    document = options.document and part.file.kind == "text"
+    split = _SPLITS["document" if document else part.file.kind]
     if options.on_bad_bytes == "replace":
         whole = BAD.sub("\ufffd", whole)
     start = 0
     for bad in BAD_LINE.finditer(whole):
         yield from (
-            _Item(part, data, text, start + at) for at, data in split(whole[start : bad.start()])
+            _Item(part, data, text, start + at)
+            for at, data in split("" if document else whole[start : bad.start()])
         )
         fault = _bad_bytes(bad, text)
         if options.on_bad_bytes == "stop":
             raise fault
+        if document:
+            yield _Item(part, BAD.sub("\ufffd", whole), text, fault=fault)
+            return
         yield _Item(part, BAD.sub("\ufffd", bad[0].rstrip("\r\n")), text, bad.start(), fault=fault)
         start = bad.end()
     yield from (_Item(part, data, text, start + at) for at, data in split(whole[start:]))
@@ -299,7 +315,11 @@ class _Sentences:
             data = json_object(data, _place(item))
         text = data.get("text") if isinstance(data, dict) else None
         if not isinstance(text, str):
-            raise InputError("expected a text for --document", where=_place(item))
+            raise InputError(
+                'expected a "text" for --document, found none',
+                where=_place(item),
+                hint="'cleft parse --document' makes documents of tokens, one of each file",
+            )
         return text, _fields(item, 1, {key: data[key] for key in data if key != "text"})
 
     def failed(self, item: _Item, fault: CleftError) -> SentenceInput:
@@ -496,8 +516,12 @@ class ShardWorker:
         try:
             text, fields = self._sentences.text(item)
             if fault is None:
-                document = self.parser.parse_document(text, task=self._task, beam=self.options.beam)
-                return replace(document, id=fields.pop("id"), fields=fields)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", LanguageWarning)  # the count tells it
+                    found = self.parser.parse_document(
+                        text, task=self._task, beam=self.options.beam
+                    )
+                return replace(found, id=fields.pop("id"), fields=fields)
         except CleftError as error:
             fault = error
         return self._sentences.failed(item, fault).result()
@@ -532,9 +556,9 @@ class _Count:
         self.first = self.remark = ""
         self._watch = LanguageWatch(str(parser.manifest.about.get("language") or ""))
 
-    def add(self, sentences: list[Sentence]) -> None:
-        self.sentences += len(sentences)
-        for each in sentences:
+    def add(self, found: Sequence[Sentence | Document]) -> None:
+        for each in found:
+            self.sentences += len(each.sentences) if isinstance(each, Document) else 1
             self.tokens += len(each.tokens)
             self.remark = self._watch.read(each.text) or self.remark
             if each.error is not None:

@@ -213,6 +213,15 @@ class Manifest:
                 "or train the head (docs/training.md)",
             )
 
+    def need_units(self, where: str = "") -> None:
+        """Fail unless the model has a head for documents."""
+        if not self.unit_tasks:
+            raise ModelError(
+                f"the model has no head for documents, only for {' and '.join(self.tasks)}",
+                where=where,
+                hint="use a built-in model, or learn the head (docs/training.md)",
+            )
+
     @property
     def token_tasks(self) -> tuple[str, ...]:
         """The tasks whose trees are over the tokens of a sentence."""
