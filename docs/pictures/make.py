@@ -202,7 +202,7 @@ def sheet() -> list[list[tuple[str, Drawable]]]:
             ("Right to left", read(HEBREW)),
             ("Unary chains", read(CHAIN)),
         ],
-        [("Sixty tokens, in rows", read(SIXTY))],
+        [("Sixty tokens, as an outline", read(SIXTY))],
         [("Twelve elementary discourse units", twelve())],
         [("Deep", read(DEEP)), ("Chinese", read(CHINESE))],
         [("Satellites, a joint and a bridge", rain()), ("One very long word", read(LONG))],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cleft import DiscourseTree, Tree
-from cleft.draw import latex
+from cleft.draw import diff, latex
 from cleft.draw.latex_output import Package
 from cleft.errors import UsageError
 from tests.draw.samples import SHORT, rain, right_branching
@@ -44,6 +44,11 @@ def test_satellites_are_told() -> None:
 def test_another_package_is_refused() -> None:
     with pytest.raises(UsageError, match="no package is called 'tikz'"):
         latex(SHORT, "tikz")  # type: ignore[arg-type]
+
+
+def test_a_comparison_is_refused() -> None:
+    with pytest.raises(UsageError, match="expected trees, found Diff; a comparison: draw both"):
+        latex(diff(SHORT, SHORT), "forest")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

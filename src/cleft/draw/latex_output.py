@@ -16,7 +16,7 @@ from typing import Literal
 from cleft.discourse import DiscourseTree
 from cleft.draw.characters import shown, visible
 from cleft.draw.layout import children_of
-from cleft.errors import UsageError
+from cleft.errors import UsageError, check_type
 from cleft.tree import Tree
 
 Package = Literal["forest", "qtree"]
@@ -59,6 +59,7 @@ def latex(trees: Tree | DiscourseTree | Iterable[Tree | DiscourseTree], package:
     """
     if package not in ("forest", "qtree"):
         raise UsageError(f"no package is called {package!r}", hint="use forest or qtree")
+    check_type(trees, Tree | DiscourseTree | Iterable, "trees", "a comparison: draw both its trees")
     rows = [trees] if isinstance(trees, Tree | DiscourseTree) else list(trees)
     name, setup = ("forest", FOREST) if package == "forest" else ("tikz-qtree", "")
     head = HEAD.format(engine=ENGINE, package=name, setup=setup)
