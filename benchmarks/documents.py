@@ -12,19 +12,17 @@ also scored with the gold one in place of the other half: what could be gained t
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import cleft
-from cleft import files
 from cleft.convert import over_sentences, restricted, snapped
 from cleft.discourse import DiscourseTree, Edu
 from cleft.document import Document, grafted
+from cleft.formats.jsonl import Record, read_jsonl
 from cleft.metrics.parseval import score_discourse
-from cleft.nn.train.documents import tree_of_line
 from cleft.span import Constraints, Span
 
 MEASURES = ("span", "nuclearity", "relation", "full")
@@ -40,13 +38,12 @@ class Gold(NamedTuple):
     tree: DiscourseTree
 
     @classmethod
-    def of(cls, line: str) -> Gold:
-        """The document of a line."""
-        data = json.loads(line)
-        sentences = [row["tokens"] for row in data["sents"]]
-        begins = [number for number, row in enumerate(data["sents"]) if row["newpar"]]
-        ends = list(accumulate(map(len, sentences)))
-        return cls(data["genre"], sentences, begins, ends, tree_of_line(data))
+    def of(cls, record: Record) -> Gold:
+        """The document of a record."""
+        ends, fields = list(record.sentence_ends), record.fields
+        rows = [list(record.tokens[left:right]) for left, right in pairwise([0, *ends])]
+        assert record.discourse is not None
+        return cls(fields["genre"], rows, fields["paragraphs"], ends, record.discourse)
 
     def constraints(self) -> list[Constraints]:
         """The gold EDUs of each sentence."""
@@ -169,7 +166,7 @@ def main() -> None:
     arguments.add_argument("--genres", nargs="*", default=[])
     arguments.add_argument("--time", nargs="*", type=int, default=[], metavar="TOKENS")
     args = arguments.parse_args()
-    gold = [Gold.of(line) for line in files.lines(args.file) if line.strip()]
+    gold = [Gold.of(record) for record in read_jsonl(args.file)]
     gold = [each for each in gold if not args.genres or each.genre in args.genres]
     parser = cleft.load(args.model)
     if args.time:

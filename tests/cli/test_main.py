@@ -270,7 +270,7 @@ def test_import_of_cleft_loads_nothing_heavy() -> None:
     [
         (["--help"], []),
         (["nonsense"], []),
-        (["draw", "--help"], ["draw"]),
+        (["draw", "--help"], ["draw", "outputs"]),
         (["parse", "--help"], ["inputs", "outputs", "parse", "reading"]),
     ],
 )

@@ -8,13 +8,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from cleft.corpus.plan import Options
+from cleft.corpus.plan import Options, Plan, find_files, make_plan
 from cleft.corpus.shard import Outcome, ShardWorker, Task
 from cleft.sentence import Sentence, SentenceInput
 
 MODEL = "en-fast"
 TEXT = "the old heron waits so rain fell while she left and naïve dogs bark"
 WORDS = TEXT.split()
+OUT = Path("out")
+
+
+def planned(chosen: Options, *names: str) -> Plan:
+    """The plan of a run over some files into the folder `out`."""
+    found = find_files(names, chosen.input, OUT)
+    return make_plan(OUT, chosen, {"path": MODEL, "sha256": "0"}, found)
 
 
 def sentence(random: Random) -> str:

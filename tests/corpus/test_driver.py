@@ -11,14 +11,23 @@ import pytest
 
 from cleft.corpus import driver
 from cleft.corpus.driver import Progress, run, run_shards, status
-from cleft.corpus.plan import Options, Plan, find_files, make_plan
+from cleft.corpus.plan import Plan
 from cleft.corpus.shard import Outcome, Task
 from cleft.engines import Workers
 from cleft.errors import InputError, OutputError, UsageError, WorkerError
-from tests.corpus.making import MODEL, Idle, contents, make_deadly, options, records, text, unable
+from tests.corpus.making import (
+    MODEL,
+    OUT,
+    Idle,
+    contents,
+    make_deadly,
+    options,
+    planned,
+    records,
+    text,
+    unable,
+)
 from tests.faults.commands import as_nobody, locked_folder
-
-OUT = Path("out")
 
 
 @pytest.fixture(autouse=True)
@@ -26,11 +35,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     OUT.mkdir()
     return tmp_path
-
-
-def planned(chosen: Options, *names: str) -> Plan:
-    found = find_files(names, chosen.input, OUT)
-    return make_plan(OUT, chosen, {"path": MODEL, "sha256": "0"}, found)
 
 
 def many(count: int) -> Plan:

@@ -13,14 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import cleft
-from cleft.corpus.plan import Options, Plan, find_files, make_plan
 from cleft.corpus.shard import Outcome, ShardWorker, Task, shard_name
 from cleft.errors import InputError, OutputError
 from cleft.formats.jsonl import read_jsonl
-from tests.corpus.making import MODEL, contents, options, records, text
+from tests.corpus.making import MODEL, OUT, contents, options, planned, records, text
 from tests.faults.commands import forked, small_files
 
-OUT = Path("out")
 NEWS = {"id": 7, "genre": "news"}
 
 
@@ -29,11 +27,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     OUT.mkdir()
     return tmp_path
-
-
-def planned(chosen: Options, *names: str) -> Plan:
-    found = find_files(names, chosen.input, OUT)
-    return make_plan(OUT, chosen, {"path": MODEL, "sha256": "0"}, found)
 
 
 def done(*names: str, skip: tuple[tuple[int, str], ...] = (), **values: Any) -> list[Outcome]:

@@ -16,6 +16,7 @@ import cleft
 from benchmarks.documents import Gold, score
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import FormatError, ModelError, RecipeError, TreeShapeError, UsageError
+from cleft.formats.jsonl import read_jsonl
 from cleft.nn.checkpoint import load_model
 from cleft.nn.config import NetworkConfig
 from cleft.nn.export.export import export
@@ -312,8 +313,8 @@ def test_many_sentences_cost_as_much_memory_as_there_are(model):
 
 
 def test_the_benchmark_shows_what_is_lost_above_and_below_sentences(model, folder, capsys):
-    lines = (folder / "dev.jsonl").read_text("utf-8").splitlines()
-    score(cleft.load(model), [Gold.of(line) for line in lines], beam=1)
+    gold = [Gold.of(record) for record in read_jsonl(folder / "dev.jsonl")]
+    score(cleft.load(model), gold, beam=1)
     rows = dict(row.strip("| ").split(" | ") for row in capsys.readouterr().out.splitlines()[2:])
     assert rows["gold, every sentence made a subtree"] == "100.0 / 100.0 / 100.0 / 100.0"
     # Every sentence is one EDU, so all that is lost is lost above them.

@@ -10,10 +10,8 @@ from cleft.search.decode import Marks
 from cleft.span import Constraints, Span
 from cleft.tasks import DISCOURSE, SYNTAX, Task
 
-from .toy import ToyScorer, every_tree, sentence
+from .toy import TASKS, ToyScorer, batches, every_tree, sentence, tasks
 
-TASKS = pytest.mark.parametrize("task", [SYNTAX, DISCOURSE], ids=lambda task: task.name)
-tasks = st.sampled_from([SYNTAX, DISCOURSE])
 scorers = st.builds(
     ToyScorer,
     seed=st.integers(0, 10_000),
@@ -21,9 +19,6 @@ scorers = st.builds(
     sense=st.sampled_from([0.0, 4.0, 30.0]),
     marked=st.booleans(),
     history=st.just(False),
-)
-batches = st.lists(
-    st.builds(sentence, st.integers(1, 12), st.integers(0, 9)), min_size=1, max_size=6
 )
 
 

@@ -13,11 +13,8 @@ from cleft.search import Constraints, Decoder, Masks, Parse, SearchOptions, Stat
 from cleft.search.decode import Marks
 from cleft.tasks import DISCOURSE, SYNTAX, Task
 
-from .toy import ToyScorer, every_tree, sentence
+from .toy import TASKS, ToyScorer, batches, every_tree, sentence, tasks
 
-TASKS = pytest.mark.parametrize("task", [SYNTAX, DISCOURSE], ids=lambda task: task.name)
-
-tasks = st.sampled_from([SYNTAX, DISCOURSE])
 scorers = st.builds(
     ToyScorer,
     seed=st.integers(0, 10_000),
@@ -26,9 +23,6 @@ scorers = st.builds(
     tag_head=st.booleans(),
     marked=st.booleans(),
     history=st.booleans(),
-)
-batches = st.lists(
-    st.builds(sentence, st.integers(1, 12), st.integers(0, 9)), min_size=1, max_size=6
 )
 widths = st.integers(1, 12)
 

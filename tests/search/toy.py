@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
+import pytest
+from hypothesis import strategies as st
 
 from cleft.search.labels import Grammar
 from cleft.search.scorer import Floats, Ints
 from cleft.span import Span, Split
+from cleft.tasks import DISCOURSE, SYNTAX
 
 SIZE = 6
 SYNTAX_LABELS = ("NP", "∅", "VP", "S+VP", "∅NP", "S")
@@ -203,3 +206,12 @@ def every_tree(
 
     whole = [Span(0, len(words))] if len(words) > 1 else []
     yield from expand(whole, scorer.start(encoded, task), (), 0.0)
+
+
+# ---------------------------------------------------------------- what tests run over
+
+TASKS = pytest.mark.parametrize("task", [SYNTAX, DISCOURSE], ids=lambda task: task.name)
+tasks = st.sampled_from([SYNTAX, DISCOURSE])
+batches = st.lists(
+    st.builds(sentence, st.integers(1, 12), st.integers(0, 9)), min_size=1, max_size=6
+)

@@ -10,6 +10,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from cleft.cli.outputs import DRAWINGS
 from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS, format_of
@@ -32,15 +33,6 @@ examples:
 """
 THEMES = ("auto", "light", "dark")
 VIEWS = ("auto", "tree", "rows", "outline")
-WRITTEN = {
-    "svg": (".svg",),
-    "html": (".html", ".htm"),
-    "png": (".png",),
-    "pdf": (".pdf",),
-    "forest": (".tex",),
-    "qtree": (".tex",),
-}
-"""The formats of drawings and their endings; the first that has an ending is told by it."""
 
 
 class Shown(NamedTuple):
@@ -63,7 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="OUT", help="write OUT.svg, .html, .png, .pdf or .tex"
     )
     parser.add_argument(
-        "--format", choices=list(WRITTEN), help="of OUT (default: by its ending; .tex: forest)"
+        "--format", choices=list(DRAWINGS), help="of OUT (default: by its ending; .tex: forest)"
     )
     parser.add_argument("--number", type=int, metavar="N", help="draw only the Nth tree, from 1")
     parser.add_argument("--theme", choices=THEMES, help="colours of OUT (default: auto)")
@@ -131,9 +123,9 @@ def _check(args: argparse.Namespace) -> None:
 def _form(args: argparse.Namespace) -> str:
     """The format of the output, which its ending may not contradict."""
     ending = Path(args.output).suffix.lower()
-    told = [form for form, endings in WRITTEN.items() if ending in endings]
+    told = [form for form, endings in DRAWINGS.items() if ending in endings]
     if not told:
-        known = ", ".join(dict.fromkeys(endings[0] for endings in WRITTEN.values()))
+        known = ", ".join(dict.fromkeys(endings[0] for endings in DRAWINGS.values()))
         raise UsageError(
             f"the ending {ending!r} tells no drawing",
             where=args.output,
@@ -143,7 +135,7 @@ def _form(args: argparse.Namespace) -> str:
         raise UsageError(
             f"--format {args.format} does not go with the ending {ending!r}",
             where=args.output,
-            hint=f"name a file that ends in {WRITTEN[args.format][0]}",
+            hint=f"name a file that ends in {DRAWINGS[args.format][0]}",
         )
     return args.format or told[0]
 

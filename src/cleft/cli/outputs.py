@@ -38,16 +38,20 @@ PICTURES = ("svg", "png", "pdf")
 LATEX = ("forest", "qtree")
 WHOLE = ("dis", "rs3", "rs4", "html", *PICTURES, *LATEX)
 """Formats of which nothing is written before all of it is there."""
-OTHER_ENDINGS = {
-    "jsonl": (".jsonl", ".ndjson", ".json"),
-    "terminal": (".txt", ".text"),
-    "text": (".txt", ".text"),
+DRAWINGS = {
     "svg": (".svg",),
     "html": (".html", ".htm"),
     "png": (".png",),
     "pdf": (".pdf",),
     "forest": (".tex",),
     "qtree": (".tex",),
+}
+"""The formats of drawings and their endings; the first that has an ending is told by it."""
+OTHER_ENDINGS = {
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+    "terminal": (".txt", ".text"),
+    "text": (".txt", ".text"),
+    **DRAWINGS,
     "markdown": (".md", ".markdown"),
     "what cleft does not write": (
         *(".jpg", ".jpeg", ".gif", ".webp", ".ps", ".eps"),

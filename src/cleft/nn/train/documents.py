@@ -1,27 +1,23 @@
 """Documents as training data: trees over sentences, from trees over all tokens.
 
-A line of a corpus has a document's sentences (`sents`, each with `tokens` and
-`newpar`, whether it begins a paragraph) and its splits in tokens. What is learnt
-is the tree above the sentences.
+A line of a corpus, or one that cleft wrote, has a document's sentences, its
+paragraphs and a tree over its tokens. What is learnt is the tree above the sentences.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-from cleft import files
 from cleft.convert import over_sentences
-from cleft.discourse import DiscourseTree, Edu
-from cleft.errors import CleftError, FormatError, Place
-from cleft.formats.json_values import as_list, as_object, as_row, as_strings, load_json
-from cleft.relations import matching_classes
+from cleft.discourse import DiscourseTree
+from cleft.errors import FormatError
+from cleft.formats.json_values import as_list
+from cleft.formats.jsonl import read_jsonl
 from cleft.runtime.units import Unit
 from cleft.span import Span
-from cleft.tasks import split_relation
 
 Over = tuple[tuple[Unit, ...], DiscourseTree]
 """Units, and a tree over them."""
@@ -29,22 +25,22 @@ Over = tuple[tuple[Unit, ...], DiscourseTree]
 
 def read_documents(path: Path) -> Iterator[tuple[str, Over, Over]]:
     """The genre of each document of a file, its sentences and its EDUs with the trees over them."""
-    for number, line in enumerate(files.lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            data = as_object(load_json(line), "line")
-            sents = [as_object(row, "sents") for row in as_list(data.get("sents"), "sents")]
-            units = tuple(
-                Unit(as_strings(row.get("tokens"), "tokens"), bool(row.get("newpar")))
-                for row in sents
+    for number, record in enumerate(read_jsonl(path, "coarse"), start=1):
+        tree, ends = record.discourse, list(record.sentence_ends)
+        if tree is None or not ends:
+            raise FormatError(
+                "expected a document with its sentences and a tree over it",
+                where=f"{path} document {number}",
+                hint="give 'sents' and 'splits', or a document that cleft wrote",
             )
-            ends = list(accumulate(map(len, units)))
-            tree = tree_of_line(data)
-            over = over_sentences(tree, ends)
-        except CleftError as error:
-            raise FormatError(error.problem, where=Place(path, number), hint=error.hint) from error
-        yield str(data.get("genre", "")), (units, over), _over_edus(units, ends, tree)
+        begins = set(as_list(record.fields.get("paragraphs", [0]), "paragraphs"))
+        units = tuple(
+            Unit(record.tokens[left:right], number in begins)
+            for number, (left, right) in enumerate(pairwise([0, *ends]))
+        )
+        over = over_sentences(tree, ends)
+        genre = str(record.fields.get("genre", ""))
+        yield genre, (units, over), _over_edus(units, ends, tree)
 
 
 def _over_edus(units: tuple[Unit, ...], ends: list[int], tree: DiscourseTree) -> Over:
@@ -58,36 +54,6 @@ def _over_edus(units: tuple[Unit, ...], ends: list[int], tree: DiscourseTree) ->
         found.append(Unit(words, whole.begins and not start, whole.words, start))
     places = (edu._replace(span=Span(k, k + 1)) for k, edu in enumerate(tree.edus))
     return tuple(found), tree.with_edus(places)
-
-
-def tree_of_line(data: dict[str, Any]) -> DiscourseTree:
-    """The tree over a document's tokens, with coarse relations."""
-    key = "splits" if "splits" in data else "splits_fine"
-    splits: dict[Span, tuple[int, str, str]] = {}
-    for row in as_list(data.get(key), key):
-        left, at, right, label = as_row(row, 4)
-        splits[Span(left, right)] = (at, *split_relation(label))
-    classes = matching_classes({relation for _, relation, _ in splits.values()})
-    edus = [Span(*as_row(row, 2)) for row in as_list(data.get("edus"), "edus")]
-    if not edus:
-        raise FormatError("expected the 'edus' of a document, found none")
-    order, open_spans = [], [Span(0, edus[-1].right)]
-    while open_spans:
-        span = open_spans.pop()
-        order.append(span)
-        if span in splits:
-            open_spans += reversed(span.at(splits[span][0]))
-    if [span for span in order if span not in splits] != edus:
-        raise FormatError(f"the EDUs do not follow from {key!r}", hint="give all splits")
-    stack: list[DiscourseTree] = []
-    for span in reversed(order):
-        if span in splits:
-            _, relation, nuclearity = splits[span]
-            pair = [stack.pop(), stack.pop()]
-            stack.append(DiscourseTree.join(pair, nuclearity, classes.coarse(relation)))
-        else:
-            stack.append(DiscourseTree.leaf(Edu("", span)))
-    return stack[0]
 
 
 def parts_of(document: Over, most: int | None = None) -> Iterable[Over]:
