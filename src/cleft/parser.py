@@ -241,11 +241,11 @@ class Parser:
         >>> len(document.sentences), document.paragraphs, document.tree.span
         (3, (0, 1), Span(left=0, right=8))
         """
+        from cleft.documents import DocumentInput, parse_whole
+
         options = SearchOptions(
             beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
         )
-        from cleft.documents import DocumentInput, parse_whole
-
         if (text is None) == (sentences is None):
             raise UsageError(
                 "expected a text or sentences, found " + ("neither" if text is None else "both"),
