@@ -118,3 +118,19 @@ def test_required_spans_and_given_edus_hold_without_history(beam: int) -> None:
     edus = Constraints(edus=(2, 3, 7, 9))
     [[parse]] = search(scorer, [words], DISCOURSE, options, constraints=[edus])
     assert [edu.span.right for edu in parse.tree.edus] == [2, 3, 7, 9]
+
+
+@TASKS
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_very_long_sentence_is_searched_step_by_step(
+    task: Task, beam: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer, plain = (kind(3, 3.0, 4.0, history=False) for kind in (ToyScorer, OneByOne))
+    words = [sentence(12, 1)]
+    options = SearchOptions(beam=beam)
+    monkeypatch.setattr("cleft.search.decode.WIDEST", 11)
+    assert asked(scorer, words, task, beam) == asked(plain, words, task, beam)
+    [one], [two] = (search(each, words, task, options)[0] for each in (scorer, plain))
+    assert one.tree == two.tree
+    monkeypatch.setattr("cleft.search.decode.WIDEST", 12)
+    assert asked(scorer, words, task, beam) != asked(plain, words, task, beam)

@@ -18,6 +18,9 @@ from cleft.search.levels import Ask, Recall, best_trees, level_by_level
 from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Masks, Scorer, State
 from cleft.span import Span
 
+WIDEST = 1_000
+"""The longest sentence whose spans are all kept in mind: that takes the square of its length."""
+
 SURE = 1e-6
 """No mark is surer than this, so that every tree has some probability."""
 
@@ -226,8 +229,12 @@ class Decoder:
 
     @cached_property
     def stateless(self) -> bool:
-        """Whether what a span is split into does not depend on the splits before it."""
-        return self.scorer.stateless(self.task)
+        """Whether what a span is split into does not depend on the splits before it.
+
+        Very long sentences are searched step by step all the same, in linear memory.
+        """
+        short = int(self.lengths.max(initial=0)) <= WIDEST
+        return short and self.scorer.stateless(self.task)
 
     def _asker(self, what: str) -> Ask:
         """What asks a head without history about spans, and counts."""

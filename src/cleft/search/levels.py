@@ -16,8 +16,6 @@ import numpy as np
 from cleft.search.beam import Decisions, Scores
 from cleft.search.scorer import Floats, Ints
 
-__all__ = ["Ask", "Recall", "best_trees", "level_by_level"]
-
 Ask = Callable[[Ints, Ints, Ints], Floats]
 """The log-probabilities of the boundaries of spans, from their sentences, left and right ends."""
 
@@ -47,7 +45,7 @@ def level_by_level(ask: Ask, sentences: Ints, lengths: Ints) -> list[Decisions]:
 
 
 class Recall:
-    """What was said of each span of a batch; only what was not asked before is asked."""
+    """The answers about the spans of a batch: none is asked about twice."""
 
     def __init__(self, ask: Ask, lengths: Ints) -> None:
         self.ask = ask
@@ -76,7 +74,7 @@ class Chart:
         self.most = np.zeros((length + 1, length + 1))
 
     def learn(self, spans: Sequence[tuple[int, int]], log_probs: Floats) -> None:
-        """Take in what was said of some spans, and think again about all around them."""
+        """Take in what was said of some spans, and bound anew all spans around them."""
         for span, line in zip(spans, log_probs.astype(np.float64), strict=True):
             self.known[span] = line
         new = np.array(spans)
