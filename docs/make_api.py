@@ -46,6 +46,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cleft.metrics.prm": (),
     "cleft.metrics.parseval": (),
     "cleft.metrics.significance": (),
+    "cleft.metrics.calibration": (),
     "cleft.metrics.evaluate": (),
     "cleft.metrics.report": (),
     "cleft.integrations.nltk": (),

@@ -102,7 +102,7 @@ def test_a_deep_discourse_tree_needs_no_recursion() -> None:
 
 
 def test_outline_and_evidence_are_shown() -> None:
-    evidence = Evidence(split=0.75, log_prob=-2.0, split_log_prob=-1.0)
+    evidence = Evidence(probability=0.75, log_prob=-2.0, split_log_prob=-1.0)
     tree = DiscourseTree(leaves(2), "NS", ["span", "cause"], evidence=evidence)
     assert str(tree) == "cause (NS)\n  N: e0\n  S: e1"
     assert repr(tree) == "<DiscourseTree: 2 EDUs, cause>"

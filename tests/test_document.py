@@ -130,7 +130,8 @@ def test_salience_is_the_depth_of_the_highest_node_that_promotes(tree: Discourse
 
 def scored(tree: DiscourseTree, log_prob: float) -> DiscourseTree:
     splits = ((tree.children[0].span.right, 0.25),) if tree.children else ()
-    tree.evidence = Evidence(split=0.5, splits=splits, log_prob=log_prob, split_log_prob=log_prob)
+    told = {"log_prob": log_prob, "split_log_prob": log_prob, "tree_probability": 0.3}
+    tree.evidence = Evidence(probability=0.5, splits=splits, **told)
     return tree
 
 
@@ -144,7 +145,8 @@ def test_a_document_keeps_probabilities_and_sums_logarithms_at_its_root() -> Non
     assert tree.evidence is not None
     assert tree.evidence.splits == ((3, 0.25),)
     inner = tree.children[1]
-    assert inner.log_prob is None
+    assert tree.tree_probability is inner.tree_probability is inner.log_prob is None
+    assert Document.of([sentence_of(lower[0])]).tree.tree_probability == 0.3
     assert inner.evidence is not None
     assert (inner.probability, inner.evidence.splits) == (0.5, ((5, 0.25),))
     assert math.isclose(lower[0].log_prob or 0, -1.0)  # what was given stays as it is

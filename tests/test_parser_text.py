@@ -239,6 +239,7 @@ def test_records_are_rows_of_a_parquet_file(parser, tmp_path):
         **dict.fromkeys(("text", "syntax", "error"), "string"),
         **dict.fromkeys(("tokens", "tags", "edus"), "list<element: string>"),
         **dict.fromkeys(("syntax_log_prob", "discourse_log_prob"), "double"),
+        **dict.fromkeys(("syntax_probability", "discourse_probability"), "double"),
         "discourse": f"list<element: struct<{split}, {label}>>",
     }
 

@@ -86,7 +86,7 @@ def test_trees_with_other_words_labels_or_shapes_differ() -> None:
 
 
 def test_evidence_survives_the_way_to_another_process() -> None:
-    evidence = Evidence(label=0.5, split=0.25, log_prob=-1.5, split_log_prob=-1.0)
+    evidence = Evidence(probability=0.5, split=0.25, log_prob=-1.5, split_log_prob=-1.0)
     tree = Tree("NP", [Tree("NN", word="x")], evidence=evidence)
     back = pickle.loads(pickle.dumps(tree))
     assert back.evidence == evidence

@@ -149,11 +149,6 @@ class DiscourseTree(ScoredNode):
         return bool(self.children) and "S" not in self.nuclearity
 
     @property
-    def probability(self) -> float | None:
-        """The probability of this node's split, if it was parsed."""
-        return self.evidence.split if self.evidence else None
-
-    @property
     def span(self) -> Span:
         """The tokens below the node."""
         first = last = self

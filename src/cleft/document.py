@@ -346,11 +346,15 @@ def grafted(over: DiscourseTree, trees: Sequence[DiscourseTree]) -> DiscourseTre
 
 
 def _with_log_probs(tree: DiscourseTree, parts: Sequence[DiscourseTree] = ()) -> DiscourseTree:
-    """The tree, its root given the sums of the parts' log-probabilities, if all have them."""
+    """The tree, its root given the sums of the parts' log-probabilities, if all have them.
+
+    How probable it is that all of it is right is known of one part alone.
+    """
     sums: dict[str, Any] = {}
     for name in ("log_prob", "split_log_prob"):
         values = [getattr(part, name) for part in parts]
         sums[name] = None if None in values or not values else sum(values)
+    sums["tree_probability"] = parts[0].tree_probability if len(parts) == 1 else None
     if tree.evidence is not None or any(value is not None for value in sums.values()):
         tree.evidence = replace(tree.evidence or Evidence(), **sums)
     return tree

@@ -308,11 +308,13 @@ class Sentence(TreesByTask):
             "tags": syntax.tags() if syntax is not None else None,
             "syntax": syntax.brackets() if syntax is not None else None,
             "syntax_log_prob": syntax.log_prob if syntax is not None else None,
+            "syntax_probability": syntax.tree_probability if syntax is not None else None,
             "edus": [edu.text for edu in self.edus] if discourse is not None else None,
             "discourse": (
                 [split._asdict() for split in discourse.splits()] if discourse is not None else None
             ),
             "discourse_log_prob": discourse.log_prob if discourse is not None else None,
+            "discourse_probability": discourse.tree_probability if discourse is not None else None,
             "error": str(self.error) if self.error is not None else None,
         }
 

@@ -224,7 +224,7 @@ def _build_syntax(
         return trees[0]
     top = trees[0].evidence
     if top is not None:
-        top = Evidence(log_prob=top.log_prob, split_log_prob=top.split_log_prob)
+        top = replace(top, probability=None, label=None, split=None, labels=(), splits=())
     return Tree(root, trees, None, top)
 
 
@@ -237,7 +237,7 @@ def _phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, produc
     *outer, inner = split_chain(label)
     shared = own = found
     if found is not None and outer:
-        shared = Evidence(label=found.label, labels=found.labels)
+        shared = Evidence(probability=found.probability, label=found.label, labels=found.labels)
         own = replace(shared, split=found.split, splits=found.splits)
     if own is not None and own.split is not None and own.split != product:
         own = replace(own, split=product)

@@ -121,11 +121,6 @@ class Tree(ScoredNode):
         """Whether the node holds a word."""
         return self.word is not None
 
-    @property
-    def probability(self) -> float | None:
-        """The probability of this node's label, if it was parsed."""
-        return self.evidence.label if self.evidence else None
-
     def leaves(self) -> list[Tree]:
         """The preterminals, left to right."""
         return [node for node in self.preorder() if node.word is not None]

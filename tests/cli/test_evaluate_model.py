@@ -10,7 +10,8 @@ import pytest
 
 from cleft.cli import main
 from cleft.cli.evaluate_sides import with_tags
-from cleft.formats.jsonl import Record, format_record
+from cleft.formats.jsonl import Record, format_record, parse_record
+from cleft.metrics.calibration import observe, reliability
 from cleft.parser import Parser, load
 from cleft.tree import Tree
 from tests.runtime.models import KINDS, model
@@ -112,6 +113,48 @@ def test_discourse_is_scored_end_to_end_and_with_gold_edus(run, discourse, parse
     assert (code, given["gold_edus"], given["segmentation"]) == (0, True, 100)
     assert given["detail"]["span"] == {"matched": 4, "gold": 4, "predicted": 4, "precision": 100,
                                        "recall": 100, "f1": 100}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_calibration_is_what_the_models_trees_say_and_the_gold_ones_hold(
+    run, gold, discourse, parser, tmp_path, task
+):
+    path, names = {
+        "syntax": (gold, {"phrases": "nodes", "trees": "trees"}),
+        "discourse": (discourse, {"relations": "nodes", "edus": "leaves", "trees": "trees"}),
+    }[task]
+    words = WORDS if task == "syntax" else [line["tokens"] for line in LINES]
+    results = parser.parse_tokens(words)
+    if task == "syntax":
+        wanted = [Tree.from_brackets(text) for text in CLEAN]
+    else:
+        wanted = [parse_record(json.dumps(line)).discourse for line in LINES]
+    seen = observe(wanted, [result.trees[task] for result in results])
+    for jobs in (1, 2):
+        command = ("--model", model("lstm"), path, "--calibration", "--jobs", jobs)
+        found = json.loads(run(*command, "--json")[1])["calibration"]
+        assert list(found) == [name for name, kind in names.items() if seen[kind]]
+        for name, part in found.items():
+            assert part["ece"] == pytest.approx(reliability(seen[names[name]]).ece)
+            assert part["count"] == len(seen[names[name]])
+    code, out, _ = run(*command)
+    assert code == 0
+    assert f"whole trees: ECE {found['trees']['ece']:.3f}; {len(wanted)} of probability" in out
+    lines = "".join(f"{result.to_jsonl()}\n" for result in results)
+    (tmp_path / "predicted.jsonl").write_text(lines)
+    (tmp_path / "clean.mrg").write_text("\n".join(CLEAN))
+    kept = ("--clean", "none") if task == "syntax" else ()
+    gold_side = tmp_path / "clean.mrg" if task == "syntax" else path
+    told = (gold_side, tmp_path / "predicted.jsonl", *kept, "--calibration", "--json")
+    of_file = json.loads(run(*told)[1])["calibration"]
+    assert {name: of_file[name] for name in found} == found
+
+
+def test_trees_that_say_no_probability_cannot_be_calibrated(run, gold):
+    code, _, err = run(gold, gold, "--calibration")
+    assert code == 2
+    assert "the predicted trees have no probabilities; give --model" in err
+    assert run(gold, gold, "--calibration", "--evalb")[0] == 2
 
 
 def test_jobs_do_not_change_the_scores(run, discourse):

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cleft.discourse import DiscourseTree
+from cleft.discourse import DiscourseTree, Edu
 from cleft.draw import Options, View, diff, lay_out, svg
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
 from cleft.formats.jsonl import read_jsonl
 from cleft.formats.rs3 import read_rs3
+from cleft.span import Span
 from cleft.tree import Evidence, Tree
 from tests.draw import looking
 from tests.draw.samples import (
@@ -201,15 +202,27 @@ def test_an_arc_ends_at_its_nucleus() -> None:
 
 
 def test_the_runners_up_of_a_relation_show_on_hover() -> None:
-    told = Evidence(split=0.9, labels=(("contrast_NN", 0.3),), splits=((3, 0.05), (4, 0.02)))
+    told = Evidence(
+        probability=0.55, split=0.9, labels=(("contrast_NN", 0.3),), splits=((3, 0.05), (4, 0.02))
+    )
     bare = rain()
     tree = DiscourseTree(bare.children, bare.nuclearity, bare.relations, evidence=told)
     root = looking.parse(svg(tree))
     hints = [looking.content(one) for one in root.iter(f"{looking.SVG}title")]
     assert (
-        "concession\nlabel, or contrast_NN 30 %\nsplit 90 %, or before EDU 2 5 %, after token 4 2 %"
-        in hints
-    )
+        "concession\nright with 55 %\nlabel, or contrast_NN 30 %\n"
+        "split 90 %, or before EDU 2 5 %, after token 4 2 %"
+    ) in hints
+    assert any(text.doubt for text in lay_out(tree).texts)
+
+
+def test_how_probable_an_edu_is_shows_on_hover() -> None:
+    edu = Edu("so what?", Span(0, 3))
+    one = DiscourseTree(edu=edu, evidence=Evidence(probability=0.75, split=0.99))
+    root = looking.parse(svg(one))
+    hints = [looking.content(each) for each in root.iter(f"{looking.SVG}title")]
+    assert "right with 75 %" in hints
+    assert "right with" not in svg(DiscourseTree.leaf(edu))
 
 
 def test_satellites_between_nuclei_belong_to_the_one_before() -> None:

@@ -129,10 +129,12 @@ def test_deep_chains_are_outlined_too() -> None:
 
 
 def test_doubts_are_told_in_numbers() -> None:
-    tree = Tree("NP", flat(60).children, evidence=Evidence(label=0.6))
-    assert "NP 60%" in terminal(tree, 60, False)
-    sure = Tree("NP", flat(60).children, evidence=Evidence(label=0.95))
-    assert "%" not in terminal(sure, 60, False)
+    for evidence in (Evidence(label=0.6), Evidence(probability=0.6, label=0.95)):
+        tree = Tree("NP", flat(60).children, evidence=evidence)
+        assert "NP 60%" in terminal(tree, 60, False)
+    for evidence in (Evidence(label=0.95), Evidence(probability=0.95, label=0.6)):
+        tree = Tree("NP", flat(60).children, evidence=evidence)
+        assert "%" not in terminal(tree, 60, False)
 
 
 def test_colour_changes_nothing_but_colour() -> None:

@@ -33,21 +33,31 @@ def test_both_trees_of_a_sentence_come_back(syntax: Tree, discourse: DiscourseTr
 
 def test_evidence_fields_texts_and_offsets_come_back() -> None:
     evidence = Evidence(
-        label=0.9, split=0.5, labels=(("NP", 0.1),), splits=((1, 0.25),), log_prob=-1.5
+        probability=0.7,
+        label=0.9,
+        split=0.5,
+        labels=(("NP", 0.1),),
+        splits=((1, 0.25),),
+        log_prob=-1.5,
+        split_log_prob=-1.0,
+        tree_probability=0.2,
     )
     syntax = Tree("S", [Tree("NN", (), "a", evidence), Tree("NN", (), "b")], None, evidence)
     edus = [Edu("a,", Span(0, 1), 0, 2), Edu("b", Span(1, 2), 3, 4)]
-    leaves = [DiscourseTree.leaf(edu) for edu in edus]
+    leaves = [DiscourseTree(edu=edus[0], evidence=evidence), DiscourseTree.leaf(edus[1])]
     discourse = DiscourseTree(leaves, "NS", ["span", "cause"], None, evidence)
     record = Record(syntax=syntax, discourse=discourse, fields={"doc": "d1", "tokens": "ignored"})
     back = parse_record(format_record(record))
     assert back.syntax is not None
     assert back.discourse is not None
     assert back.syntax.evidence == back.syntax.leaves()[0].evidence == evidence
-    assert back.discourse.evidence == evidence
+    assert [node.evidence for node in back.discourse.preorder()] == [evidence, evidence, None]
     assert back.discourse.edus == edus
     assert back.fields == {"doc": "d1"}
     assert (back.task, back.tree) == ("both", syntax)
+    short = parse_record(format_record(record, compact=True))
+    for tree in short.trees.values():
+        assert (tree.log_prob, tree.tree_probability, tree.probability) == (-1.5, 0.2, None)
 
 
 def test_a_no_break_space_does_not_part_tokens() -> None:

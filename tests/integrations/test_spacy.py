@@ -54,6 +54,13 @@ def test_trees_are_those_of_the_parser_over_spacys_words(doc):
         assert sentence._.parse_string == wanted.syntax.brackets()
         assert sentence._.cleft_syntax.log_prob == pytest.approx(wanted.syntax.log_prob)
         assert sentence._.cleft_discourse.splits() == wanted.discourse.splits()
+        phrases = [node.probability for node in wanted.syntax.preorder() if node.word is None]
+        assert sentence._.cleft_probability == phrases[0]
+        below = [span._.cleft_probability for span in sentence._.constituents if span._.labels]
+        assert set(below) <= set(phrases)
+        leaves = [node for node in wanted.discourse.preorder() if node.is_leaf]
+        edus = [span._.cleft_discourse.probability for span in sentence._.cleft_edus]
+        assert edus == [leaf.probability for leaf in leaves]
         assert sentence._.cleft_error is None
     assert "-LRB-" in one._.parse_string
 

@@ -1,5 +1,8 @@
 """Exporting: all or nothing, and nothing that the network is not."""
 
+import itertools
+import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import torch
 
 import cleft.nn.export.export as exporting
 from cleft.cli import main
-from cleft.errors import InputError, ModelError, OutputError
+from cleft.errors import InputError, ModelError, OutputError, UsageError
 from cleft.nn.checkpoint import save_model
 from cleft.nn.export.encoder_graphs import supported
 from cleft.nn.export.export import ExportOptions, export, export_scorer
@@ -18,7 +21,7 @@ from cleft.nn.export.tokenizer import piece_rules
 from cleft.nn.train.data import Sentence
 from cleft.nn.train.recipe import read_recipe
 from cleft.parser import load
-from cleft.runtime import ModelDirectory, write_checksums
+from cleft.runtime import Manifest, ModelDirectory, write_checksums
 from cleft.search import search
 from cleft.tasks import DISCOURSE
 from cleft.tree import Tree
@@ -250,6 +253,66 @@ def test_an_export_with_a_recipe_is_an_export_that_gets_it_later(checkpoint, rec
     assert load(one).scorer.grammar("discourse") is None
 
 
+def test_dev_trees_calibrate_a_model_at_export_or_later(checkpoint, tmp_path):
+    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
+    (tmp_path / "dev.mrg").write_text(f"{GOLD}\n" * 40)
+    dev = ["--dev", f"syntax={tmp_path / 'dev.mrg'}"]
+    assert main(["export", str(checkpoint), str(one), *dev]) == 0
+    assert main(["export", str(checkpoint), str(two)]) == 0
+    assert main(["export", str(two), str(three), *dev]) == 0
+    plain, fitted = load(two), load(one)
+    assert plain.manifest.calibration == {}
+    assert list(fitted.manifest.calibration) == ["syntax"]
+    assert {p.name: p.read_bytes() for p in one.iterdir()} == {
+        p.name: p.read_bytes() for p in three.iterdir()
+    }
+    words = [Tree.from_brackets(GOLD).words()]
+    calibrated = fitted.manifest.calibration["syntax"]
+    (raw,), (found,) = plain.parse_tokens(words), fitted.parse_tokens(words)
+    for before, after in zip(raw.syntax.preorder(), found.syntax.preorder(), strict=True):
+        kind = calibrated.leaves if before.word is not None else calibrated.nodes
+        assert after.probability == pytest.approx(kind(math.log(before.probability)), abs=1e-6)
+        assert (after.label, after.evidence.label) == (before.label, before.evidence.label)
+    assert [each.probability for each in raw.discourse.preorder()] == [
+        each.probability for each in found.discourse.preorder()
+    ]
+
+
+def test_what_is_fitted_anew_is_the_networks_own(checkpoint, tmp_path):
+    (tmp_path / "dev.mrg").write_text(f"{GOLD}\n" * 40)
+    dev = ["--dev", f"syntax={tmp_path / 'dev.mrg'}"]
+    names = [str(checkpoint), str(tmp_path / "one"), str(tmp_path / "two")]
+    for source, target in itertools.pairwise(names):
+        assert main(["export", source, target, *dev]) == 0
+    assert load(names[1]).manifest == load(names[2]).manifest
+
+
+def test_a_model_is_not_calibrated_for_a_task_that_it_has_not(tmp_path):
+    options = ExportOptions(dev={"document": dev()})
+    with pytest.raises(UsageError, match="dev trees of syntax and discourse, found document"):
+        export(model("lstm"), tmp_path / "new", options)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"poetry": {}},
+        {"syntax": []},
+        {"syntax": {"words": [1.0, 0.0]}},
+        {"syntax": {"nodes": [1.0]}},
+        {"syntax": {"nodes": [0.0, 0.0]}},
+        {"syntax": {"nodes": [-1.0, 0.0]}},
+        {"syntax": {"nodes": [1.0, True]}},
+        {"syntax": {"trees": [1.0, 1e300]}},
+        [],
+    ],
+)
+def test_a_calibration_that_is_none_is_refused(wrong):
+    table = json.loads((model("lstm") / "config.json").read_text())
+    with pytest.raises(ModelError, match="'calibration"):
+        Manifest.from_table({**table, "calibration": wrong})
+
+
 def test_an_exported_model_gets_nothing_but_statistics(recipe, tmp_path, capsys):
     folder = str(model("lstm"))
     for told in ([], ["--recipe", str(recipe), "--name", "other"]):
@@ -281,16 +344,9 @@ def test_the_command_wants_dev_trees_for_int8(checkpoint, tmp_path, capsys):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--dev", "syntax=dev.mrg"], "--dev is what --int8 is compared on"),
-        (["--clean", "spmrl"], "--clean is for the trees of --dev"),
-    ],
-)
-def test_options_that_would_be_passed_over_are_refused(tmp_path, capsys, options, told):
-    assert main(["export", "run", str(tmp_path / "m"), *options]) == 2
-    assert told in capsys.readouterr().err
+def test_an_option_that_would_be_passed_over_is_refused(tmp_path, capsys):
+    assert main(["export", "run", str(tmp_path / "m"), "--clean", "spmrl"]) == 2
+    assert "--clean is for the trees of --dev" in capsys.readouterr().err
 
 
 def test_int8_models_are_smaller():

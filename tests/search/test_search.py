@@ -8,9 +8,10 @@ import pytest
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import CleftError, UsageError
+from cleft.evidence import Calibration, TaskCalibration
 from cleft.search import NO_TAG, Parse, SearchOptions, Statistics, search
 from cleft.search import labels as labels_module
-from cleft.span import Span
+from cleft.span import Constraints, Span
 from cleft.tasks import DISCOURSE, SYNTAX, Task
 from cleft.tree import Tree, is_dummy
 
@@ -128,11 +129,55 @@ def test_a_discourse_node_knows_its_relation_and_split_and_an_edu_its_stop() -> 
             found += 1
         for span, node in tree.spans():
             if span.width == 1:
-                assert node.evidence is None  # never visited
+                assert node.evidence.split is None  # never visited
             else:
                 total *= node.evidence.split
         assert total == pytest.approx(exp(parse.split_log_prob))
     assert found > 3
+
+
+@TASKS
+@pytest.mark.parametrize("calibrated", [Calibration(), Calibration(0.5, -0.25)])
+def test_a_node_is_as_probable_as_its_label_and_the_split_that_made_it(
+    task: Task, calibrated: Calibration
+) -> None:
+    scorer = ToyScorer(7, sharpness=3.0)
+    trees = Calibration(2.0, 0.5)
+    scorer.calibrations = {task.name: TaskCalibration(calibrated, calibrated, trees)}
+    for first in range(6):
+        words = sentence(9, first)
+        parse = one(search(scorer, [words], task, SearchOptions(alternatives=1))[0])
+        rows = zip(parse.record.decisions.splits, parse.record.decisions.log_probs, strict=True)
+        made = dict(rows)
+        own = {Span(split.left, split.right): log_prob for split, log_prob in made.items()}
+        labels = label_probabilities(scorer, words, parse)
+        for span, node in parse.tree.spans():
+            expected = 0.0
+            for split, log_prob in made.items():
+                if span in (Span(split.left, split.split), Span(split.split, split.right)):
+                    expected += log_prob * (split.split < split.right)
+            if isinstance(node, DiscourseTree):
+                expected += own.get(span, 0.0)
+                if node.children:
+                    expected += log(labels[span.left, node.children[0].span.right, span.right])
+            elif node.word is None:
+                expected += log(labels[span])
+            else:
+                expected = log(node.evidence.label)
+            assert node.probability == pytest.approx(calibrated(expected))
+        assert parse.tree.tree_probability == pytest.approx(trees(parse.log_prob))
+        assert parse.tree.evidence.log_prob == parse.log_prob
+
+
+def test_edus_that_are_given_are_sure() -> None:
+    scorer = ToyScorer(11)
+    scorer.calibrations = {"discourse": TaskCalibration(leaves=Calibration(0.5, -1.0))}
+    given, free = (
+        one(search(scorer, [sentence(6)], DISCOURSE, constraints=[bound])[0]).tree
+        for bound in (Constraints(edus=(1, 4, 6)), None)
+    )
+    assert [leaf.probability for leaf in given.preorder() if leaf.is_leaf] == [1.0] * 3
+    assert all(leaf.probability < 1 for leaf in free.preorder() if leaf.is_leaf)
 
 
 @TASKS

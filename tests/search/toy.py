@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from cleft.evidence import TaskCalibration
 from cleft.search.labels import Grammar
 from cleft.search.scorer import Floats, Ints
 from cleft.span import Span, Split
@@ -73,6 +74,7 @@ class ToyScorer:
         self.tag_weights = make(size=(len(TAGS), SIZE))
         self.mark_weights = make(size=(1, SIZE))
         self.costs: Grammar | None = None
+        self.calibrations: dict[str, TaskCalibration] = {}
         self.asked: list[tuple[str, int]] = []
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> ToyEncoded:
@@ -151,6 +153,9 @@ class ToyScorer:
 
     def grammar(self, task: str) -> Grammar | None:
         return self.costs if task == "syntax" else None
+
+    def calibration(self, task: str) -> TaskCalibration:
+        return self.calibrations.get(task, TaskCalibration())
 
 
 def sentence(length: int, first: int = 0) -> list[str]:

@@ -52,7 +52,10 @@ def test_a_text_has_the_librarys_trees(server: Running, parser: cleft.Parser) ->
         )
         assert record.syntax == sentence.syntax
         assert record.discourse == sentence.discourse
-        assert record.syntax.evidence == sentence.syntax.evidence
+        for task in ("syntax", "discourse"):
+            pairs = zip(record.trees[task].preorder(), sentence.trees[task].preorder(), strict=True)
+            assert all(one.evidence == two.evidence for one, two in pairs)
+            assert found[task]["probability"] == sentence.trees[task].tree_probability
 
 
 def test_everything_asked_for_is_there(server: Running, parser: cleft.Parser) -> None:

@@ -33,14 +33,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_probabilities(sentence: Any) -> None:
-    """How sure each split of the discourse tree and its relation is, and the runner-up."""
+    """How sure each relation of the discourse tree is, and the syntactic tree; the runner-up."""
     for node in sentence.discourse.preorder():
         if node.children:
             left, right = (f"[{_words(sentence, child)}]" for child in node.children)
-            sure = f"split {node.evidence.split:.2f}, {node.relation} {node.evidence.label:.2f}"
-            print(f"  {sure}  {left} {right}")
+            print(f"  {node.relation} {node.probability:.2f}  {left} {right}")
     best, *others = sentence.parses["syntax"]
-    print(f"  syntactic tree: log p {best.log_prob:.2f}")
+    print(
+        f"  syntactic tree: log p {best.log_prob:.2f}, right with {best.tree.tree_probability:.2f}"
+    )
     for other in others:
         print(f"  the next best:  log p {other.log_prob:.2f}  {other.tree}")
     print()

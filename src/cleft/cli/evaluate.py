@@ -62,6 +62,7 @@ examples:
   cleft evaluate notes.rs3 predicted.rs3 --gold-edus
   cleft evaluate --model en gold.mrg --beam 20
   cleft evaluate --model en gold.mrg --against en-fast
+  cleft evaluate --model en gold.mrg --calibration
   cleft evaluate --model en gold.jsonl --edus gold --by-genre
   cleft evaluate --model en notes.rs3 --metric original
   cleft evaluate gold/ predicted/ --metric original
@@ -80,7 +81,7 @@ OPTIONS = {
     "discourse": ("metric", "edus", "sentences", "gold_edus", "relations", "genres", "by_genre"),
 }
 """The options that only one task has."""
-NOT_IN_EVALB_LAYOUT = ("against", "bootstrap", "by_label", "by_length", "confusion")
+NOT_IN_EVALB_LAYOUT = ("against", "bootstrap", "by_label", "by_length", "calibration", "confusion")
 NAMES = {"f1": "F1"}
 
 
@@ -117,6 +118,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         f"samples for its test (default there: 1000); at most {MOST_SAMPLES}",
     )
     resampling.add_argument("--seed", type=int, help="for all resampling (default: 0)")
+    resampling.add_argument(
+        "--calibration",
+        action="store_true",
+        help="how often what the trees say to be so probable is right: expected calibration "
+        "error and reliability plot, of a model or of JSON Lines with probabilities",
+    )
 
 
 def _add_syntax(parser: argparse.ArgumentParser) -> None:
@@ -337,6 +344,12 @@ def _sections(
         }
         lines = report.genre_report({name: part.scores for name, part in parts.items()})
         yield _Section("by_genre", {name: part.data() for name, part in parts.items()}, lines)
+    if args.calibration:
+        from cleft.metrics import calibration
+
+        kinds = calibration.by_kind(first.task, first.gold, first.predicted)
+        data = calibration.calibration_data(kinds)
+        yield _Section("calibration", data, calibration.calibration_report(kinds))
     if args.bootstrap or args.against:
         yield from _resampled_sections(args, found, sides)
 

@@ -248,7 +248,7 @@ def _over_edus(sentences: Sequence[SentenceInput], edus: Sequence[Edu]) -> list[
 
 
 def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
-    """The tree with these tags over its words.
+    """The tree with these tags over its words; its phrases keep their evidence.
 
     >>> print(with_tags(Tree.from_brackets("(NP (X the) (X cat))"), ["DT", "NN"]))
     (NP (DT the) (NN cat))
@@ -257,5 +257,5 @@ def with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
     return fold(
         tree,
         lambda leaf: Tree(waiting.pop(), (), leaf.word),
-        lambda node, children: Tree(node.label, children),
+        lambda node, children: Tree(node.label, children, None, node.evidence),
     )

@@ -83,8 +83,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Export a model that 'cleft train' wrote (its output directory, or best/ in "
         "it) to a new directory that cleft.load() reads. docs/models.md "
-        "describes the directory. With --recipe alone, an exported model is copied and gets "
-        "the statistics of the recipe's treebanks."
+        "describes the directory. With nothing but --recipe and --dev, an exported model is "
+        "copied, gets the statistics of the recipe's treebanks, and is calibrated on dev trees."
     )
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")
     parser.add_argument("model", metavar="MODEL_DIR", help="the directory to write; must be new")
@@ -98,7 +98,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TASK=FILE",
-        help="dev trees to compare --int8 on, as in syntax=dev.mrg; may repeat",
+        help="dev trees to calibrate probabilities on, and to compare --int8 on, as in "
+        "syntax=dev.mrg; may repeat",
     )
     parser.add_argument(
         "--clean", choices=list(CLEANINGS), help="how the dev trees are cleaned (default: ptb)"
@@ -138,8 +139,6 @@ def run_export(args: argparse.Namespace) -> int:
         has_spaces(args.language)  # raises an error for an unknown code
     if args.int8 and not args.dev:
         raise UsageError("--int8 needs dev trees to see what it costs", hint="give --dev TASK=FILE")
-    if args.dev and not args.int8:
-        raise UsageError("--dev is what --int8 is compared on", hint="give --int8, or leave it out")
     if args.clean is not None and not args.dev:
         raise UsageError("--clean is for the trees of --dev", hint="leave it out")
     about = {

@@ -115,10 +115,12 @@ def schema() -> Any:
             "tags": pa.list_(text),
             "syntax": text,
             "syntax_log_prob": share,
+            "syntax_probability": share,
             "nodes": pa.list_(pa.struct({"label": text, **span})),
             "edus": pa.list_(text),
             "discourse": pa.list_(pa.struct({**split, "nuclearity": text, "probability": share})),
             "discourse_log_prob": share,
+            "discourse_probability": share,
             "error": text,
             "source": text,
         }

@@ -259,7 +259,8 @@ class _Diagram:
             BODY,
             "edu",
             "aside" if self.roles[place] == "S" else "",
-            node=place,
+            "\n".join(evidence_lines(self.nodes[place].evidence, str)[:1]),
+            place,
         )
         self.texts.append(text)
         return text.bottom

@@ -308,7 +308,7 @@ def tone_of(label: str) -> str:
 
 THIN, THICK, PLAIN = 0.7, 1.6, 1.25
 UNSURE = 0.6
-"""A label or relation less probable than this is outlined."""
+"""A phrase or relation less probable than this is outlined."""
 
 
 def percent(probability: float) -> str:
@@ -321,8 +321,13 @@ def percent(probability: float) -> str:
 
 
 def is_doubtful(evidence: Evidence | None) -> bool:
-    """Whether a label or relation is improbable."""
-    return evidence is not None and evidence.label is not None and evidence.label < UNSURE
+    """Whether it is improbable that a node is right."""
+    return evidence is not None and (shown_probability(evidence) or 1.0) < UNSURE
+
+
+def shown_probability(evidence: Evidence) -> float | None:
+    """The probability of a node that pictures show; of trees that know no other, the label's."""
+    return evidence.label if evidence.probability is None else evidence.probability
 
 
 def line_weight(probability: float | None) -> float:
@@ -335,12 +340,14 @@ def line_weight(probability: float | None) -> float:
 def evidence_lines(evidence: Evidence | None, boundary: Callable[[int], str]) -> list[str]:
     """The probabilities of a node and the runners-up, as lines of text.
 
-    >>> evidence_lines(Evidence(label=0.9, labels=(("NP", 0.08),)), str)
-    ['label 90 %, or NP 8 %']
+    >>> evidence_lines(Evidence(probability=0.7, label=0.9, labels=(("NP", 0.08),)), str)
+    ['right with 70 %', 'label 90 %, or NP 8 %']
     """
     if evidence is None:
         return []
     lines = []
+    if evidence.probability is not None:
+        lines.append(f"right with {percent(evidence.probability)}")
     others = ", ".join(f"{name} {percent(p)}" for name, p in evidence.labels)
     if evidence.label is not None or others:
         lines.append(_line("label", evidence.label, others))

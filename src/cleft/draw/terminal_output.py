@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import columns, is_right_to_left, shown, visible, wrap_columns
-from cleft.draw.layout import SIGNS, Mark, children_of, edu_numbers, percent, strips, tone_of
+from cleft.draw.layout import (
+    SIGNS,
+    Mark,
+    children_of,
+    edu_numbers,
+    percent,
+    shown_probability,
+    strips,
+    tone_of,
+)
 from cleft.tree import Evidence, Tree
 
 if TYPE_CHECKING:
@@ -29,7 +38,7 @@ STYLES = {
 NARROWEST = 20
 SIDE_BY_SIDE = 100
 STEP = 3  # columns of one level
-SURE = 0.9  # a label at least this probable stands without a number
+SURE = 0.9  # a node at least this probable stands without a number
 SHORTEST = 8  # columns that are kept for text, whatever the depth
 GAP = 2
 MARGIN = 1
@@ -144,7 +153,7 @@ def _sign(mark: Mark) -> str:
 
 
 def _doubt(evidence: Evidence | None) -> list[Chunk]:
-    probability = evidence.label if evidence else None
+    probability = shown_probability(evidence) if evidence else None
     if probability is None or probability >= SURE:
         return []
     return [Chunk(percent(probability).replace(" ", ""), "dim")]

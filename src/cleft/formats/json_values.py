@@ -185,8 +185,7 @@ def add_evidence(
 
 
 def _evidence_data(evidence: Evidence) -> dict[str, Any]:
-    names = ("label", "split", "labels", "splits", "log_prob", "split_log_prob")
-    values = ((name, getattr(evidence, name)) for name in names)
+    values = ((name, getattr(evidence, name)) for name in Evidence.__slots__)
     return {name: value for name, value in values if value is not None and value != ()}
 
 
@@ -194,7 +193,8 @@ def read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence |
     """The evidence of so many nodes in the data of a tree."""
     rows = data.get(key)
     if rows is None and key == "evidence" and count and data.get("log_prob") is not None:
-        rows = [{"log_prob": data["log_prob"]}, *[None] * (count - 1)]  # of the compact form
+        root = {"log_prob": data["log_prob"], "tree_probability": data.get("probability")}
+        rows = [root, *[None] * (count - 1)]  # of the compact form
     if rows is None:
         return [None] * count
     if len(as_list(rows, key)) != count:
@@ -203,7 +203,7 @@ def read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence |
 
 
 def _one_evidence(row: dict[str, Any], key: str) -> Evidence:
-    numbers = {name: row.get(name) for name in ("label", "split", "log_prob", "split_log_prob")}
+    numbers = {name: row.get(name) for name in Evidence.__slots__ if name not in SHARES}
     if not all(value is None or isinstance(value, int | float) for value in numbers.values()):
         raise FormatError(f"{key!r}: expected numbers, found {reprlib.repr(row)}")
     shares = [value for name, value in numbers.items() if "log" not in name and value is not None]

@@ -204,6 +204,8 @@ def _compact_data(tree: Tree | DiscourseTree) -> dict[str, Any]:
     )
     if tree.log_prob is not None:
         data["log_prob"] = round(tree.log_prob, 4) + 0.0  # no -0.0
+    if tree.tree_probability is not None:
+        data["probability"] = round(tree.tree_probability, 4)
     return data
 
 
@@ -244,6 +246,7 @@ def discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]
     if any(edu.start is not None for edu in edus):
         data["characters"] = [[edu.start, edu.end] for edu in edus]
     add_evidence(data, [node.evidence for _, node in inner])
+    add_evidence(data, [leaf.evidence for leaf in tree.preorder() if leaf.edu], "edu_evidence")
     return data
 
 
@@ -369,14 +372,19 @@ def _read_syntax(data: dict[str, Any], tokens: tuple[str, ...]) -> Tree:
 def _read_discourse(data: dict[str, Any], tokens: tuple[str, ...]) -> DiscourseTree:
     rows = as_list(data.get("nodes", []), "nodes")
     evidence = read_evidence(data, "evidence", len(rows))
-    leaves = [(edu.span, DiscourseTree.leaf(edu)) for edu in _read_edus(data, tokens)]
+    edus = _read_edus(data, tokens)
+    found = read_evidence(data, "edu_evidence", len(edus))
+    leaves = [
+        (edu.span, DiscourseTree(edu=edu, evidence=each))
+        for edu, each in zip(edus, found, strict=True)
+    ]
     nodes = []
-    for row, found in zip(rows, evidence, strict=True):
+    for row, own in zip(rows, evidence, strict=True):
         left, right, nuclearity, relations = as_row(row, 4)
         names = as_strings(relations, "nodes")
         if not isinstance(nuclearity, str):
             raise FormatError(f"'nodes': expected a nuclearity, found {reprlib.repr(nuclearity)}")
-        nodes.append((as_span(left, right), (nuclearity, names, found)))
+        nodes.append((as_span(left, right), (nuclearity, names, own)))
     return nest(
         nodes,
         leaves,

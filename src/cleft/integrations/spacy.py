@@ -9,6 +9,7 @@ know mean the same here:
 - `span._.parse_string`, `.labels`, `.constituents`, `.parent`, `.children`,
   and on a token `.labels`, `.parse_string`, `.parent`
 - `span._.cleft_syntax`, `.cleft_discourse`: a Tree, a DiscourseTree, or None
+- `span._.cleft_probability`: that the span is a constituent of its labels
 - `span._.cleft_edus`, `.cleft_error`; and lists of each on a Doc, a sentence an entry
 - `doc._.rst`: a Document with one discourse tree over all sentences, if the setting
   `document` asks for it, else None
@@ -258,6 +259,7 @@ def _install() -> None:
         getter = getattr(SpanGetters, name)
         Token.set_extension(name, getter=_of_token(getter), force=True)
     Doc.set_extension("rst", getter=_rst, force=True)
+    Span.set_extension("cleft_probability", getter=SpanGetters.cleft_probability, force=True)
     for name in ("cleft_syntax", "cleft_discourse", "cleft_edus", "cleft_error"):
         getter = getattr(SpanGetters, name)
         Span.set_extension(name, getter=getter, force=True)

@@ -249,6 +249,12 @@ class SpanGetters:
         return sentence.constituents[sentence.find(span)].tree
 
     @staticmethod
+    def cleft_probability(span: Span) -> float | None:
+        """The probability that the span is a constituent of its labels."""
+        tree = SpanGetters.cleft_syntax(span)
+        return None if tree is None else tree.probability
+
+    @staticmethod
     def cleft_discourse(span: Span) -> DiscourseTree | None:
         """The discourse tree of a sentence, or of a part that is one; None if there is none."""
         sentence = _sentence(span)

@@ -106,7 +106,7 @@ def score_discourse(
     for number, (one, two, ends) in enumerate(zip(gold, predicted, known, strict=True), start=1):
         inside = _inside(one, ends)
         if two is not None:
-            one, two = _alike(number, one, two)
+            one, two = over_same_units(number, one, two)
             if gold_edus:
                 _check_edus(number, one, two)
         rows.append(_sentence(one, two, metric, inside))
@@ -126,7 +126,7 @@ def _inside(gold: DiscourseTree, sentence_ends: Collection[int]) -> list[bool]:
     return [edu.span.right not in ends for edu in gold.edus]
 
 
-def _alike(
+def over_same_units(
     number: int, gold: DiscourseTree, predicted: DiscourseTree
 ) -> tuple[DiscourseTree, DiscourseTree]:
     """Both trees over the same units: characters where all EDUs have a text, else tokens."""

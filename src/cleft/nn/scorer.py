@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from cleft.errors import UsageError
+from cleft.evidence import TaskCalibration
 from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.heads import Memory
 from cleft.nn.network import Encoding, Network
@@ -152,6 +153,10 @@ class TorchScorer:
     def grammar(self, task: str) -> None:
         """What pairs cost is counted at export; a network in training does not know."""
         return
+
+    def calibration(self, task: str) -> TaskCalibration:
+        """It is fitted at export: until then probabilities are the network's own."""
+        return TaskCalibration()
 
     def _numbers(self, values: Ints) -> Tensor:
         # A view that runs backwards has to be copied.

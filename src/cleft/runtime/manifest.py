@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from cleft.errors import ModelError
+from cleft.evidence import Calibration, TaskCalibration
 from cleft.runtime.wordpiece import Unigram, WordPiece
 from cleft.search.scorer import Scorer
 from cleft.tasks import Task, get_task, task_names
@@ -158,6 +159,24 @@ class SelfTest:
         )
 
 
+def _calibration(table: Any, tasks: Sequence[str]) -> dict[str, TaskCalibration]:
+    """The calibration of some of the tasks, as config.json has it."""
+    if not isinstance(table, dict) or set(table) - set(tasks):
+        raise _fail("calibration", f"numbers for some of {', '.join(tasks)}", table)
+    return {task: _task_calibration(row, f"calibration.{task}") for task, row in table.items()}
+
+
+def _task_calibration(row: Any, key: str) -> TaskCalibration:
+    kinds = TaskCalibration._fields
+    if not isinstance(row, dict) or set(row) - set(kinds):
+        raise _fail(key, f"numbers of {', '.join(kinds)}", row)
+    for pair in row.values():
+        plain = isinstance(pair, list) and [type(each) for each in pair] == [float, float]
+        if not plain or not 0 < pair[0] < MOST or not -MOST < pair[1] < MOST:
+            raise _fail(key, "a slope above 0 and a shift", pair)
+    return TaskCalibration(**{kind: Calibration(*pair) for kind, pair in row.items()})
+
+
 def _tested_tree(value: Any, task: str) -> str | tuple[SplitRow, ...]:
     key = f"self_test.{task}"
     if get_task(task).labels == "spans":
@@ -178,7 +197,8 @@ class Manifest:
 
     `about` is for people: name, language, licence, training data, scores, the
     network's configuration. The rest is for the runtime. The document of
-    `document_test` is made of the sentences of `self_test`.
+    `document_test` is made of the sentences of `self_test`. `calibration` was fitted on dev
+    trees; a task without it gives the probabilities of its network.
     """
 
     tasks: tuple[str, ...]
@@ -196,6 +216,7 @@ class Manifest:
     has_casing: bool = False
     pieces: PieceRules | None = None
     precision: str = "fp32"
+    calibration: Mapping[str, TaskCalibration] = field(default_factory=dict)
     self_test: tuple[SelfTest, ...] = ()
     document_test: SelfTest | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -251,6 +272,9 @@ class Manifest:
     def to_table(self) -> dict[str, Any]:
         """The manifest as plain values, for config.json."""
         table = {**asdict(self), "format": FORMAT}
+        del table["calibration"]
+        if self.calibration:
+            table["calibration"] = {k: each._asdict() for k, each in self.calibration.items()}
         table["self_test"] = [test.to_table() for test in self.self_test]
         del table["document_test"]
         if self.document_test is not None:
@@ -293,6 +317,7 @@ class Manifest:
             if pieces is None
             else PieceRules.from_table(_get(table, "pieces", dict, "an object")),
             precision=_choice(table, "precision", ("fp32", "int8")),
+            calibration=_calibration(table.get("calibration", {}), tasks),
             self_test=tuple(SelfTest.from_table(test, kinds["tokens"]) for test in tests),
             document_test=None
             if table.get("document_test") is None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cleft.evidence import TaskCalibration
 from cleft.runtime.batches import (
     Memory,
     by_end,
@@ -394,3 +395,7 @@ class OnnxScorer:
     def grammar(self, task: str) -> Grammar | None:
         """What pairs of labels and tags cost, in a model that has counts of them."""
         return self._grammars.get(task)
+
+    def calibration(self, task: str) -> TaskCalibration:
+        """The numbers that were fitted at export; a model without them is left as it is."""
+        return self.manifest.calibration.get(task, TaskCalibration())

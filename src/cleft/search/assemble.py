@@ -41,6 +41,10 @@ class Batch:
     tags: dict[int, Sequence[str]] = field(default_factory=dict)
     leaves: dict[int, Leaf] = field(default_factory=dict)
 
+    def has_edus(self, row: int) -> bool:
+        """Whether the EDUs of a sentence are given."""
+        return row in self.constraints and self.constraints[row].edus is not None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
@@ -99,6 +103,8 @@ def assemble(
                 log_prob=totals[number],
                 runners=runners,
                 tags=tags.notes if tags else None,
+                calibration=decoder.scorer.calibration(task.name),
+                given_leaves=not task.stops or batch.has_edus(row),
             )
         )
     trees = _build(task, batch, lines, chosen, records)
@@ -322,10 +328,10 @@ class Tagging:
             return Tags(self.given.get(row, [NO_TAG] * (part.stop - part.start)))
         numbers = self.best[part] if chosen is None else chosen
         log_probs = self.log_probs[part]
-        chances = np.exp(log_probs[np.arange(len(numbers)), numbers])
+        notes = log_probs[np.arange(len(numbers)), numbers]
         lines = runners_up(log_probs, numbers, alternatives) if alternatives else []
         others = [tuple([(self.names[tag], share) for tag, share in line]) for line in lines]
-        return Tags([self.names[number] for number in numbers.tolist()], TagNotes(chances, others))
+        return Tags([self.names[number] for number in numbers.tolist()], TagNotes(notes, others))
 
 
 Found = list[tuple[tuple[int, float], ...]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import exp
 
 from cleft.discourse import DiscourseTree
-from cleft.evidence import Evidence
+from cleft.evidence import Calibration, Evidence, TaskCalibration
 from cleft.search.beam import Decisions
 from cleft.search.labels import Labels
 from cleft.search.scorer import Floats
@@ -30,22 +30,22 @@ class TagNotes:
     `others` is empty if none were asked for.
     """
 
-    chances: Floats
+    log_probs: Floats
     others: Sequence[tuple[tuple[str, float], ...]] = ()
 
-    def of(self, token: int) -> Evidence:
+    def of(self, token: int, calibrated: Calibration) -> Evidence:
         """The evidence of one token."""
-        others = self.others[token] if self.others else ()
-        return Evidence(label=float(self.chances[token]), labels=others)
+        log_prob, others = float(self.log_probs[token]), self.others[token] if self.others else ()
+        return Evidence(probability=calibrated(log_prob), label=_chance(log_prob), labels=others)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Record:
     """The decisions of one tree with their probabilities.
 
-    `runners` are the next best boundaries of each decision, or empty. As
-    `EvidenceTable` of a syntactic tree it knows nodes by the numbers of
-    `cleft.search.trees`.
+    `runners` are the next best boundaries of each decision, or empty; `given_leaves`
+    says that the leaves were not the model's to find. As `EvidenceTable` of a
+    syntactic tree it knows nodes by the numbers of `cleft.search.trees`.
     """
 
     length: int
@@ -56,6 +56,8 @@ class Record:
     log_prob: float
     runners: Runners = ()
     tags: TagNotes | None = None
+    calibration: TaskCalibration = field(default_factory=TaskCalibration)
+    given_leaves: bool = False
     _evidence: dict[Span, Evidence] | None = field(default=None, init=False)
     _phrases: list[Evidence] | None = field(default=None, init=False)
 
@@ -84,14 +86,15 @@ class Record:
         the innermost, the log-probability of the tree to the outermost.
         """
         if number < 0:
-            return self.tags.of(-1 - number) if self.tags is not None else None
+            leaves = self.calibration.leaves
+            return self.tags.of(-1 - number, leaves) if self.tags is not None else None
         if self._phrases is None:
             self._phrases = self._with_all_splits()
         place, role = divmod(number, ROLES)
         found = self._phrases[place]
         if role == ONLY:
             return found
-        shared = Evidence(label=found.label, labels=found.labels)
+        shared = Evidence(probability=found.probability, label=found.label, labels=found.labels)
         if role == MIDDLE:
             return shared
         if role == INNER:
@@ -115,29 +118,45 @@ class Record:
 
     def _collect(self) -> dict[Span, Evidence]:
         made, labels = self.decisions, self.labels
-        splits: dict[tuple[int, int], tuple[float, tuple[tuple[int, float], ...]]] = {
-            (left, right): (_chance(log_prob), others)
-            for (left, _, right), log_prob, others in zip(
-                made.table.tolist(),
-                made.scores.tolist(),
-                self.runners or [()] * len(made.table),
-                strict=True,
-            )
-        }
+        splits: dict[tuple[int, int], tuple[float, tuple[tuple[int, float], ...]]] = {}
+        above = {(0, self.length): 0.0}  # by span, of the split that made it
+        for (left, split, right), log_prob, runners in zip(
+            made.table.tolist(),
+            made.scores.tolist(),
+            self.runners or [()] * len(made.table),
+            strict=True,
+        ):
+            splits[left, right] = log_prob, runners
+            if split < right:
+                above[left, split] = above[split, right] = log_prob
         evidence: dict[Span, Evidence] = {}
         others = labels.others or [()] * len(labels.numbers)
         for span, log_prob, names in zip(
             self._spans(), labels.log_probs.tolist(), others, strict=True
         ):
-            chance, boundaries = splits.pop(span, (None, ()))
+            own, boundaries = splits.get(span, (None, ()))
+            joint = log_prob + above.pop(span)
+            if self.splits_labelled and own is not None:  # then a node is its split as well
+                joint += own
             evidence[span] = Evidence(
-                label=_chance(log_prob), split=chance, labels=names, splits=boundaries
+                probability=self.calibration.nodes(joint),
+                label=_chance(log_prob),
+                split=None if own is None else _chance(own),
+                labels=names,
+                splits=boundaries,
             )
-        for (left, right), (chance, boundaries) in splits.items():  # the stops
-            evidence[Span(left, right)] = Evidence(split=chance, splits=boundaries)
+        for (left, right), log_prob in above.items():  # the leaves, where splits carry the labels
+            own, boundaries = splits.get((left, right), (None, ()))
+            sure = 1.0 if self.given_leaves else self.calibration.leaves(log_prob + (own or 0.0))
+            evidence[Span(left, right)] = Evidence(
+                probability=sure, split=None if own is None else _chance(own), splits=boundaries
+            )
         root = Span(0, self.length)
         evidence[root] = replace(
-            evidence.get(root, Evidence()), log_prob=self.log_prob, split_log_prob=self.score
+            evidence[root],
+            log_prob=self.log_prob,
+            split_log_prob=self.score,
+            tree_probability=self.calibration.trees(self.log_prob),
         )
         return evidence
 

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.errors import UsageError, check_number
+from cleft.evidence import TaskCalibration
 from cleft.span import Constraints
 
 if TYPE_CHECKING:
@@ -108,6 +109,10 @@ class Scorer(Protocol):
 
     def grammar(self, task: str) -> Grammar | None:
         """What pairs of labels and tags cost in the task's trees, if it is known."""
+        ...
+
+    def calibration(self, task: str) -> TaskCalibration:
+        """What makes probabilities of the task's trees what they say."""
         ...
 
 

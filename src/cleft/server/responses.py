@@ -108,14 +108,16 @@ Warnings = Annotated[
 
 
 class Evidence(Answer, kw_only=True):
-    """The probabilities that the model gave a node, and the runners-up."""
+    """How probable it is that a node is right; what the model gave it; the runners-up."""
 
+    probability: Probability | UnsetType = UNSET
     label: Probability | UnsetType = UNSET
     split: Probability | UnsetType = UNSET
     labels: list[tuple[str, Probability]] | UnsetType = UNSET
     splits: list[tuple[Count, Probability]] | UnsetType = UNSET
     log_prob: float | UnsetType = UNSET
     split_log_prob: float | UnsetType = UNSET
+    tree_probability: Probability | UnsetType = UNSET
 
 
 class Step(Answer, kw_only=True):
@@ -174,6 +176,7 @@ class DiscourseTree(AnyTree, kw_only=True):
         list[tuple[Count, Count, str, list[str]]],
         Meta(description="left, right, nuclearity, relation of each child; in preorder"),
     ]
+    edu_evidence: list[Evidence | None] | UnsetType = UNSET
     others: list[DiscourseTree] | UnsetType = UNSET
 
 
@@ -270,6 +273,7 @@ class DocumentTree(Answer, kw_only=True):
     ]
     log_prob: float | None
     evidence: list[Evidence | None] | UnsetType = UNSET
+    edu_evidence: list[Evidence | None] | UnsetType = UNSET
 
 
 class Summary(Answer, kw_only=True):

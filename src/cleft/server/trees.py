@@ -10,7 +10,6 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import exp
 from typing import Any
 
 from msgspec import UNSET
@@ -174,7 +173,7 @@ def _tree(
     shared: dict[str, Any] = {
         "log_prob": parse.log_prob,
         "split_log_prob": parse.split_log_prob,
-        "probability": exp(min(parse.log_prob, 0.0)),
+        "probability": tree.tree_probability,
         "steps": _steps(parse, parse.record.labelled),
         "formats": tree_formats(tree, sentence, options) if options.formats else UNSET,
     }

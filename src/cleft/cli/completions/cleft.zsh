@@ -17,7 +17,7 @@ _shtab_cleft_commands() {
     demo:'parse a paragraph and show both trees'
     draw:'Draw the trees of a file: in the terminal, or with -o into a file.'
     evaluate:'Score predicted trees against gold ones.'
-    export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
+    export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With nothing but --recipe and --dev, an exported model is copied, gets the statistics of the recipe'"'"'s treebanks, and is calibrated on dev trees.'
     info:'Show what a model is: its licence, what it was trained on, its scores, tasks and labels, its size.'
     models:'List the models that are found by their names.'
     parse:'Parse text to syntactic and discourse trees.'
@@ -140,6 +140,7 @@ _shtab_cleft_evaluate_options=(
   "--against[test the difference to another prediction\: a file, or a model\'s name or directory]:PRED2:_cleft_models_or_files"
   "--bootstrap[95 \% intervals from N resampled sets\; with --against also the number of samples for its test (default there\: 1000)\; at most 100000]:N:"
   "--seed[for all resampling (default\: 0)]:seed:"
+  "--calibration[how often what the trees say to be so probable is right\: expected calibration error and reliability plot, of a model or of JSON Lines with probabilities]"
   ":the gold trees:_files"
   ":the predicted trees\; - for standard input\; none with --model:_files"
 )
@@ -150,7 +151,7 @@ _shtab_cleft_evaluate_defaults_added=0
 _shtab_cleft_export_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--int8[8-bit weights\; refused if dev F1 falls by more than 0.2 (needs --dev)]"
-  "*--dev[dev trees to compare --int8 on, as in syntax\=dev.mrg\; may repeat]:TASK=FILE:"
+  "*--dev[dev trees to calibrate probabilities on, and to compare --int8 on, as in syntax\=dev.mrg\; may repeat]:TASK=FILE:"
   "--clean[how the dev trees are cleaned (default\: ptb)]:clean:(none ptb ptb-text spmrl keyaki)"
   "--recipe[keep statistics of this recipe\'s treebanks, so that labels and tags fit together]:FILE:_files"
   "--name[the model\'s name]:name:"

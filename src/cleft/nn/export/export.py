@@ -30,7 +30,15 @@ from cleft.nn.export.encoder_graphs import (
 )
 from cleft.nn.export.graph import Array, array
 from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
-from cleft.nn.export.int8 import Dev, Seen, calibrate, check_tasks, refuse_loss, some
+from cleft.nn.export.int8 import (
+    Dev,
+    Seen,
+    calibrate,
+    check_tasks,
+    dev_calibration,
+    refuse_loss,
+    some,
+)
 from cleft.nn.export.tokenizer import piece_rules, piece_scores, piece_vocabulary, samples
 from cleft.nn.network import Encoder, Network, SentenceEncoder
 from cleft.nn.scorer import TorchScorer
@@ -55,9 +63,9 @@ class ExportOptions:
     """What to write besides the weights.
 
     `about` is for people and goes into config.json, the file `card` beside it.
-    `dev` is what int8 weights are compared on, and what their scales are taken from: they may
-    not cost more than 0.2 by `metrics`, by default those that the model was chosen by.
-    `recipe` names the treebanks whose statistics the model keeps.
+    `dev` is what probabilities are calibrated on, what int8 weights are compared on, and what
+    their scales are taken from: they may not cost more than 0.2 by `metrics`, by default those
+    that the model was chosen by. `recipe` names the treebanks whose statistics the model keeps.
     `sentences` (tokens between spaces) are the model's self-test; by default those that we have
     for the language in `about`.
     """
@@ -81,7 +89,8 @@ def export(
 ) -> Path:
     """Export a model that `cleft train` wrote; returns the directory.
 
-    A model that was exported already is copied, with the statistics of the recipe.
+    A model that was exported already is copied, with the statistics of the recipe, and
+    calibrated on the dev trees.
     """
     options = options or ExportOptions()
     source = Path(checkpoint).expanduser()
@@ -95,8 +104,7 @@ def export(
         found["scores"] = {"dev": table["best"].get("dev", {})}
     about = {**found, **options.about}
     scorer = load_model(source)
-    if options.dev:
-        check_tasks(options.dev, scorer.network.config.tasks)
+    check_tasks(options.dev, scorer.network.config.tasks, every=options.int8)
     metrics = {**_metrics(table, source), **options.metrics}
     return export_scorer(scorer, target, replace(options, about=about, metrics=metrics))
 
@@ -121,19 +129,21 @@ def export_scorer(
 
 
 def _renew(source: ModelDirectory, target: str | Path, options: ExportOptions) -> Path:
-    if options.recipe is None or options != ExportOptions(recipe=options.recipe):
+    given = ExportOptions(recipe=options.recipe, dev=options.dev)
+    if options != given or given == ExportOptions():
         raise UsageError(
-            "an exported model only gets the statistics of a recipe",
+            "an exported model only gets the statistics of a recipe and is calibrated",
             where=str(source.path),
-            hint="give --recipe alone, or name what 'cleft train' wrote",
+            hint="give --recipe, --dev or both alone, or name what 'cleft train' wrote",
         )
     source.verify()
+    check_tasks(options.dev, source.manifest.tasks)
 
     def copy(folder: Path) -> None:
         for name in source.sums:
             shutil.copyfile(source.path / name, folder / name)
         sentences = [test.tokens for test in source.manifest.self_test]
-        _finish(folder, source.manifest, options.recipe, sentences)
+        _finish(folder, source.manifest, options, sentences)
 
     return _make(target, copy)
 
@@ -196,19 +206,34 @@ def _write(scorer: TorchScorer, folder: Path, options: ExportOptions) -> None:
         manifest = replace(manifest, about={**manifest.about, "quantisation": lost})
     else:
         _compare(scorer, exported, options.tokens, manifest.tasks)
-    _finish(folder, manifest, options.recipe, options.tokens)
+    _finish(folder, manifest, options, options.tokens)
 
 
 def _finish(
-    folder: Path, manifest: Manifest, recipe: Recipe | None, sentences: Sequence[tuple[str, ...]]
+    folder: Path, manifest: Manifest, options: ExportOptions, sentences: Sequence[tuple[str, ...]]
 ) -> None:
-    """Add the statistics of a recipe's treebanks and the self-test, which depends on them."""
-    if recipe is not None:
-        _count(folder, manifest, recipe)
+    """Add the statistics of a recipe's treebanks, and what depends on them.
+
+    That is the self-test, and the calibration.
+    """
+    if options.recipe is not None:
+        _count(folder, manifest, options.recipe)
         _seal(folder, manifest)
+    manifest = _calibrated(folder, manifest, options.dev)
     scorer = OnnxScorer(ModelDirectory(folder))
     tests = tuple(self_test(scorer, sentence) for sentence in sentences)
     _seal(folder, replace(manifest, self_test=tests))
+
+
+def _calibrated(folder: Path, manifest: Manifest, dev: Dev) -> Manifest:
+    """The manifest with what is fitted on dev trees; that of other tasks stays."""
+    if not dev:
+        return manifest
+    known = {task: found for task, found in manifest.calibration.items() if task not in dev}
+    manifest = replace(manifest, calibration=known)
+    _seal(folder, manifest)  # what is fitted is the networks' own probabilities
+    fitted = dev_calibration(OnnxScorer(ModelDirectory(folder)), manifest, dev)
+    return replace(manifest, calibration={**known, **fitted})
 
 
 def _count(folder: Path, manifest: Manifest, recipe: Recipe) -> None:
@@ -246,6 +271,7 @@ def _write_over(
         tasks=(*old.token_tasks, *tasks),
         labels={**{task: old.labels[task] for task in old.token_tasks}, **labels},
         document_test=None,
+        calibration={k: found for k, found in old.calibration.items() if k in old.token_tasks},
         about=_about_both(scorer, old.about, options.about),
     )
     _seal(folder, manifest)
@@ -259,6 +285,7 @@ def _write_over(
     else:
         units = [Unit(tokens, not number) for number, tokens in enumerate(sentences)]
         _compare(scorer, exported, [units], tasks)
+    manifest = _calibrated(folder, manifest, options.dev)
     _seal(folder, replace(manifest, document_test=document_test(exported, sentences)))
 
 

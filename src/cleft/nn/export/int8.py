@@ -1,7 +1,7 @@
-"""The linear maps of a transformer in 8 bits, and what that costs.
+"""The linear maps of a transformer in 8 bits, what that costs, and all else that dev trees tell.
 
 What the maps see in dev sentences fixes their scales. Dev scores of the exported
-model are compared with those of the network.
+model are compared with those of the network, and its probabilities are calibrated.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from cleft.errors import ModelError, UsageError
+from cleft.evidence import TaskCalibration
+from cleft.metrics.calibration import fit, observe
 from cleft.nn.export.graph import Array, Graph, array, compensated
 from cleft.nn.scorer import TorchScorer
 from cleft.nn.train.data import Sentence, read_sentences
@@ -273,14 +275,26 @@ def dev_sentences(names: Sequence[str], *, clean: str = "ptb") -> dict[str, list
     return found
 
 
-def check_tasks(dev: Dev, tasks: Sequence[str]) -> None:
-    """Fail unless there are dev trees of every task of a model, and of no other."""
-    if set(dev) != set(tasks):
+def check_tasks(dev: Dev, tasks: Sequence[str], *, every: bool = False) -> None:
+    """Fail if there are dev trees of a task that a model has not, or not of every one it has."""
+    if set(dev) - set(tasks) or (every and set(dev) != set(tasks)):
         raise UsageError(
             f"expected dev trees of {' and '.join(tasks)}, found {' and '.join(sorted(dev))}",
             where="--dev",
-            hint="give --dev TASK=FILE for each task that the model has",
+            hint=f"give --dev TASK=FILE for {'each task' if every else 'tasks'} that the model has",
         )
+
+
+def dev_calibration(scorer: Scorer, manifest: Manifest, dev: Dev) -> dict[str, TaskCalibration]:
+    """What makes the probabilities of greedy trees those with which they are right, by task."""
+    found = {}
+    for name, sentences in dev.items():
+        outcomes, _ = parse_sentences(scorer, manifest.task(name), sentences, own_tags=True)
+        trees = [parse.tree if parse is not None else None for parse in outcomes[1].parses]
+        seen = observe([sentence.tree for sentence in sentences], trees)
+        doubted = {kind: rows for kind, rows in seen.items() if any(said < 1 for said, _ in rows)}
+        found[name] = TaskCalibration(**{kind: fit(rows) for kind, rows in doubted.items()})
+    return found
 
 
 def dev_score(scorer: Scorer, task: Task[Any], dev: Sequence[Sentence], metric: str) -> float:

@@ -63,19 +63,21 @@ def parse_sentences(
     *,
     beams: Sequence[int] = (1,),
     given_edus: bool = False,
+    own_tags: bool = False,
 ) -> tuple[dict[int, Outcome], tuple[int, int]]:
     """The best parses by each width of beam, and how many tags were right of how many.
 
     Trees are built over the gold tags, since EVALB drops punctuation by its
     tag; what the part-of-speech head says is counted beside it. All searches
-    use one encoding. With `given_edus` discourse trees have the gold EDUs.
+    use one encoding. With `given_edus` discourse trees have the gold EDUs, with
+    `own_tags` syntactic ones the model's tags.
     """
     outcomes = {beam: Outcome(parses=[None] * len(sentences)) for beam in beams}
     right = total = 0
     for batch in _batches(sentences):
         words = [sentences[number].words for number in batch]
         golds = [sentences[number].tree for number in batch]
-        tags = [None if task.tags is None else task.tags(gold) for gold in golds]
+        tags = [None if task.tags is None or own_tags else task.tags(gold) for gold in golds]
         encoded = scorer.encode(words)
         for beam, outcome in outcomes.items():
             found = search(

@@ -150,7 +150,7 @@ export function drawing(task, source, tree, frame) {
   return asked;
 }
 
-const RECORD = ["tags", "nodes", "evidence", "tag_evidence", "edus", "texts"];
+const RECORD = ["tags", "nodes", "evidence", "tag_evidence", "edu_evidence", "edus", "texts"];
 
 /**
  * What of a tree a record of JSON Lines holds.

@@ -38,10 +38,10 @@ export function percent(probability) {
 
 /**
  * The probability of a whole tree, which may be small: two digits that count.
- * @param {number} logProbability
+ * @param {number} probability
  */
-export function chance(logProbability) {
-  const share = 100 * Math.exp(logProbability);
+export function chance(probability) {
+  const share = 100 * probability;
   if (share >= 10) return `${Math.round(share)} %`;
   if (share >= 0.01) return `${Number(share.toPrecision(2))} %`;
   return "<0.01 %";

@@ -136,7 +136,7 @@ export class Pane {
     const chosen = Math.min(this.store.state.picks[this.task], trees.length - 1);
     const items = trees.map((tree, at) => [
       element("b", {}, String(at + 1)),
-      element("span", {}, chance(tree.log_prob)),
+      element("span", {}, chance(tree.probability)),
     ]);
     const group = choices({
       name: `${this.task}-tree`,

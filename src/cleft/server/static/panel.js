@@ -44,7 +44,7 @@ export function panel({ nodes, at, sentence, steps, tone, onClose }) {
     close,
   );
   const quote = element("blockquote", { dir: "auto" }, visible(spanText(sentence, one.left, one.right)));
-  const tables = element("div", { class: "tables" }, ...labelTable(one), ...splitTable(one, sentence, steps));
+  const tables = element("div", { class: "tables" }, ...sureTable(one), ...labelTable(one), ...splitTable(one, sentence, steps));
   const title = `Details of ${nameOf(one)}, ${counted(width, "token")}`;
   return element("section", { class: "panel", "aria-label": title }, head, quote, tables);
 }
@@ -53,6 +53,13 @@ export function panel({ nodes, at, sentence, steps, tone, onClose }) {
 function nameOf(one) {
   if (one.text === null) return shown(one.label, "·");
   return one.role === "S" ? "Unit, a satellite" : "Elementary unit";
+}
+
+/** @param {Node} one */
+function sureTable(one) {
+  const { probability } = one.evidence;
+  if (probability === undefined || one.word !== null) return [];
+  return [table("Probability", [["that it is right", probability, true]])];
 }
 
 /** @param {Node} one */

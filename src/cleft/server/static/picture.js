@@ -145,11 +145,12 @@ function depth(nodes, at) {
  */
 function nameOf(nodes, at, words) {
   const one = nodes[at];
-  const sure = one.evidence.label === undefined ? "" : `, ${percent(one.evidence.label)}`;
+  const { probability } = one.evidence;
+  const sure = probability === undefined ? "" : `, ${percent(probability)}`;
   if (one.word !== null) return `${one.label} ${one.word}${sure}`;
   if (one.text !== null) {
     const number = nodes.slice(0, at + 1).filter((each) => each.text !== null).length;
-    return `${number} ${one.text}${one.role === "S" ? ", a satellite" : ""}`;
+    return `${number} ${one.text}${one.role === "S" ? ", a satellite" : ""}${sure}`;
   }
   // A node's leaves follow it in preorder.
   const found = [];

@@ -4,6 +4,7 @@
 /**
  * What the model thought of a node.
  * @typedef {object} Evidence
+ * @property {number} [probability]
  * @property {number} [label]
  * @property {number} [split]
  * @property {[string, number][]} [labels]
@@ -50,6 +51,7 @@
  * @property {string[]} texts
  * @property {[number, number, string, string[]][]} nodes
  * @property {Evidence[]} [evidence]
+ * @property {Evidence[]} [edu_evidence]
  * @property {number} log_prob
  * @property {number} probability
  * @property {Step[]} steps
@@ -157,7 +159,7 @@ export function syntaxNodes(tree, tokens) {
 
 /**
  * The nodes of a discourse tree, EDUs included.
- * @param {Pick<DiscourseTree, "edus" | "texts" | "nodes" | "evidence">} tree
+ * @param {Pick<DiscourseTree, "edus" | "texts" | "nodes" | "evidence" | "edu_evidence">} tree
  */
 export function discourseNodes(tree) {
   const inner = tree.nodes.map(([left, right, nuclearity, relations], at) =>
@@ -169,7 +171,7 @@ export function discourseNodes(tree) {
     }),
   );
   const leaves = tree.edus.map(([left, right], at) =>
-    node({ left, right, text: tree.texts[at] ?? "" }),
+    node({ left, right, text: tree.texts[at] ?? "", evidence: tree.edu_evidence?.[at] ?? {} }),
   );
   const rows = new Map(inner.map((one, at) => [one, tree.nodes[at]]));
   const nodes = merged(inner, leaves);
