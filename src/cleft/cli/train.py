@@ -20,6 +20,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_recipe(parser)
     parser.add_argument("-o", "--output", help="where to write; by default as the recipe says")
+    parser.add_argument(
+        "--from",
+        dest="init",
+        default="",
+        metavar="RUN_DIR",
+        help="begin with the weights of a training run (key 'init' of a recipe)",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
 
 
@@ -29,11 +36,11 @@ def run(args: argparse.Namespace) -> int:
         from cleft.nn.train.recipe import read_recipe
         from cleft.nn.train.rundir import RunDirectory
         from cleft.nn.train.trainer import train
-    recipe = read_recipe(args.recipe, args.settings)
-    output = args.output or recipe.output
-    if not output:
+    given = {"init": args.init, "output": args.output or ""}
+    recipe = read_recipe(args.recipe, args.settings, **given)
+    if not recipe.output:
         raise UsageError("no output directory", hint="give --output or set it in the recipe")
-    folder = Path(output).expanduser()
+    folder = Path(recipe.output).expanduser()
     try:
         train(recipe, folder, resume=args.resume)
     except KeyboardInterrupt as error:

@@ -19,7 +19,7 @@ import numpy as np
 import cleft
 from cleft import files
 from cleft.errors import CleftError, InputError, ModelError, OutputError, UsageError
-from cleft.nn.checkpoint import load_model, read_object
+from cleft.nn.checkpoint import load_model, read_object, trained_folder
 from cleft.nn.export.encoder_graphs import (
     chars_graph,
     encoder_graph,
@@ -87,8 +87,7 @@ def export(
     source = Path(checkpoint).expanduser()
     if (source / SUMS).exists():
         return _renew(ModelDirectory(source), target, options)
-    if not (source / "model.safetensors").exists() and (source / "best").is_dir():
-        source = source / "best"
+    source = trained_folder(source)
     table = read_object(source / "config.json")
     found = {"name": table.get("recipe") or source.parent.name}
     if table.get("best"):
