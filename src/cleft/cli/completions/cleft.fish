@@ -115,7 +115,7 @@ complete -c cleft -n '_shtab_cleft_using segment' -l beam -x -d 'width of the se
 complete -c cleft -n '_shtab_cleft_using segment' -l format -xka "text jsonl" -d 'default: text'
 complete -c cleft -n '_shtab_cleft_using segment' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where to write'
 complete -c cleft -n '_shtab_cleft_using segment; and test $_shtab_cleft_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input'
-complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a demo -d 'parse a paragraph and show both trees'
+complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a demo -d 'Parse a paragraph and show both trees of each sentence.'
 complete -c cleft -n '_shtab_cleft_using demo' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a evaluate -d 'Score predicted trees against gold ones.'
 complete -c cleft -n '_shtab_cleft_using evaluate' -s h -l help -d 'show this help message and exit'
