@@ -178,7 +178,7 @@ complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a 
 complete -c cleft -n '_shtab_cleft_using train' -s h -l help -d 'show this help message and exit'
 complete -c cleft -n '_shtab_cleft_using train' -l set -x -d 'put a value over the recipe'"'"'s, as in training.epochs=5; may repeat'
 complete -c cleft -n '_shtab_cleft_using train' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where to write; by default as the recipe says'
-complete -c cleft -n '_shtab_cleft_using train' -l from -x -d 'begin with the weights of a training run (key '"'"'init'"'"' of a recipe)'
+complete -c cleft -n '_shtab_cleft_using train' -l from -xka "(_cleft_models_or_files)" -d 'begin with the weights of a training run or of a model, as en (key '"'"'init'"'"')'
 complete -c cleft -n '_shtab_cleft_using train' -l resume -d 'go on from the last checkpoint'
 complete -c cleft -n '_shtab_cleft_using train; and test $_shtab_cleft_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the recipe'
 complete -c cleft -n '_shtab_cleft_using; and test $_shtab_cleft_npos -eq 0' -a export -d 'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'

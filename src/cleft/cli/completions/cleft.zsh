@@ -264,7 +264,7 @@ _shtab_cleft_train_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--set[put a value over the recipe\'s, as in training.epochs\=5\; may repeat]:KEY=VALUE:"
   {-o,--output}"[where to write\; by default as the recipe says]:output:_files"
-  "--from[begin with the weights of a training run (key \'init\' of a recipe)]:RUN_DIR:"
+  "--from[begin with the weights of a training run or of a model, as en (key \'init\')]:MODEL:_cleft_models_or_files"
   "--resume[go on from the last checkpoint]"
   ":the recipe:_files"
 )
