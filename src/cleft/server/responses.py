@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -66,6 +68,18 @@ class RequestError(CleftError):
         self.code = code or CODES[status]
 
 
+@contextmanager
+def refusing(where: str | None = None) -> Iterator[None]:
+    """Answer an error of ours with 422; `where` is its place in the request, if it has another."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except CleftError as error:
+        place = error.where if where is None else where
+        raise RequestError(422, error.problem, where=place, hint=error.hint) from error
+
+
 class Answer(Struct, forbid_unknown_fields=True):
     """What all parts of an answer are: their keys are those below, and no others."""
 
@@ -101,6 +115,11 @@ Count = Annotated[int, Meta(ge=0)]
 Pair = tuple[Count, Count]
 Probability = Annotated[float, Meta(ge=0, le=1.000001)]
 Places = Annotated[list[Pair], Meta(description="first and last character of each")]
+Edus = Annotated[list[Pair], Meta(description="the tokens of each EDU")]
+Relations = Annotated[
+    list[tuple[Count, Count, str, list[str]]],
+    Meta(description="left, right, nuclearity, relation of each child; in preorder"),
+]
 Warnings = Annotated[
     list[str],
     Meta(description="what to tell the reader: that the text is not in the model's language"),
@@ -167,13 +186,10 @@ class SyntaxTree(AnyTree, kw_only=True):
 class DiscourseTree(AnyTree, kw_only=True):
     """A discourse tree; `others` are the n-best after it, best first."""
 
-    edus: Annotated[list[Pair], Meta(description="the tokens of each EDU")]
+    edus: Edus
     texts: list[str]
     characters: Places
-    nodes: Annotated[
-        list[tuple[Count, Count, str, list[str]]],
-        Meta(description="left, right, nuclearity, relation of each child; in preorder"),
-    ]
+    nodes: Relations
     others: list[DiscourseTree] | UnsetType = UNSET
 
 
@@ -257,13 +273,10 @@ class SegmentAnswer(Answer, kw_only=True):
 class DocumentTree(Answer, kw_only=True):
     """A discourse tree over all tokens of a document."""
 
-    edus: Annotated[list[Pair], Meta(description="the tokens of each EDU")]
+    edus: Edus
     texts: list[str]
     characters: Places
-    nodes: Annotated[
-        list[tuple[Count, Count, str, list[str]]],
-        Meta(description="left, right, nuclearity, relation of each child; in preorder"),
-    ]
+    nodes: Relations
     levels: Annotated[
         list[Count],
         Meta(description="how far below the root each EDU is promoted; 0 is most important"),
