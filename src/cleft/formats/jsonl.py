@@ -38,18 +38,9 @@ from cleft.tasks import DISCOURSE, Derivation, split_relation, task_names
 from cleft.tree import Tree
 
 __all__ = [
-    "VERSION",
-    "Record",
-    "discourse_data",
-    "format_record",
-    "parse_record",
-    "read_jsonl",
-    "record_data",
-    "record_of",
-    "syntax_data",
-    "tree_data",
-    "write_jsonl",
-]
+    "VERSION", "Record", "discourse_data", "format_record", "parse_record", "read_jsonl",
+    "record_data", "record_of", "syntax_data", "tree_data", "write_jsonl",
+]  # fmt: skip
 
 VERSION = 1
 OWN_KEYS = ("cleft", "tokens", "error")

@@ -30,22 +30,11 @@ def encode(data: Any) -> bytes:
 # ---------------------------------------------------------------- errors
 
 CODES = {
-    400: "bad_json",
-    401: "unauthorised",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "slow_body",
-    413: "too_large",
-    415: "unsupported_media_type",
-    421: "wrong_host",
-    422: "invalid",
-    429: "busy",
-    431: "head_too_large",
-    500: "internal",
-    503: "stopping",
-    504: "timeout",
-}
+    400: "bad_json", 401: "unauthorised", 403: "forbidden", 404: "not_found",
+    405: "method_not_allowed", 408: "slow_body", 413: "too_large",
+    415: "unsupported_media_type", 421: "wrong_host", 422: "invalid", 429: "busy",
+    431: "head_too_large", 500: "internal", 503: "stopping", 504: "timeout",
+}  # fmt: skip
 """The code of each status."""
 
 OTHER_CODES = ("bad_request", "slow_head", "sentence")
