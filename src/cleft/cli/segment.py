@@ -50,17 +50,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(group: Iterable[Sentence], stream: TextIO, form: str) -> None:
     for count, sentence in enumerate(group):
-        stream.write(_line(sentence) if form == "jsonl" else _block(sentence, count))
+        if form == "jsonl":
+            stream.write(_line(sentence))
+        else:
+            units = [" ".join(edu.text.split()) for edu in sentence.edus]
+            stream.write("\n" * bool(count) + "".join(f"{unit}\n" for unit in units))
         if stream is sys.stdout:
             stream.flush()
-
-
-def _block(sentence: Sentence, count: int) -> str:
-    return "\n" * bool(count) + "".join(f"{_one_line(edu.text)}\n" for edu in sentence.edus)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _line(sentence: Sentence) -> str:

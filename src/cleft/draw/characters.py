@@ -130,28 +130,10 @@ BOLD = 1.16
 
 # Characters by width, in hundredths of the font size.
 GROUPS = {
-    28: "'ijl",
-    33: " .,",
-    35: ":;I",
-    38: "/\\tf",
-    40: "()[]!r",
-    47: '"-',
-    51: "`*",
-    54: "sJz?",
-    57: "cL_|",
-    62: "kvxyF",
-    64: "abdeghnopquT",
-    65: "0123456789$S",
-    69: "ABEKPVXYZ{}",
-    72: "R",
-    76: "CHNU",
-    79: "DGOQ&",
-    83: "w",
-    85: "#+<=>^~",
-    91: "M",
-    97: "m%",
-    100: "W@",
-}
+    28: "'ijl", 33: " .,", 35: ":;I", 38: "/\\tf", 40: "()[]!r", 47: '"-', 51: "`*", 54: "sJz?",
+    57: "cL_|", 62: "kvxyF", 64: "abdeghnopquT", 65: "0123456789$S", 69: "ABEKPVXYZ{}", 72: "R",
+    76: "CHNU", 79: "DGOQ&", 83: "w", 85: "#+<=>^~", 91: "M", 97: "m%", 100: "W@",
+}  # fmt: skip
 ASCII = {char: width / 100 for width, chars in GROUPS.items() for char in chars}
 
 # For what is not a Latin letter with or without marks: by general category.

@@ -38,18 +38,9 @@ from cleft.tasks import DISCOURSE, Derivation, split_relation, task_names
 from cleft.tree import Tree
 
 __all__ = [
-    "VERSION",
-    "Record",
-    "discourse_data",
-    "format_record",
-    "parse_record",
-    "read_jsonl",
-    "record_data",
-    "record_of",
-    "syntax_data",
-    "tree_data",
-    "write_jsonl",
-]
+    "VERSION", "Record", "discourse_data", "format_record", "parse_record", "read_jsonl",
+    "record_data", "record_of", "syntax_data", "tree_data", "write_jsonl",
+]  # fmt: skip
 
 VERSION = 1
 OWN_KEYS = ("cleft", "tokens", "error")
@@ -92,7 +83,8 @@ class Record(TreesByTask):
         named = {"syntax": syntax, "discourse": discourse, **(trees or {})}
         known = {task: tree for task, tree in named.items() if tree is not None}
         put = object.__setattr__
-        put(self, "tokens", tokens or _tokens_of(known.values()))
+        # Else the words of the first tree that has them.
+        put(self, "tokens", tokens or next(filter(None, map(_words_of, known.values())), ()))
         put(self, "trees", known)
         put(self, "error", error)
         put(self, "fields", {} if fields is None else fields)
@@ -127,11 +119,6 @@ class Record(TreesByTask):
 
 def _sentence_size(row: object) -> int:
     return len(as_strings(as_object(row, "sentences").get("tokens", []), "tokens"))
-
-
-def _tokens_of(trees: Iterable[Tree | DiscourseTree]) -> tuple[str, ...]:
-    """The words of the first tree that has them."""
-    return next(filter(None, map(_words_of, trees)), ())
 
 
 def _words_of(tree: Tree | DiscourseTree) -> tuple[str, ...]:

@@ -27,15 +27,9 @@ from cleft.metrics.prm import COLLINS, Parameters
 from cleft.tree import Tree
 
 __all__ = [
-    "Confusion",
-    "LabelScores",
-    "SentenceScore",
-    "SyntaxScores",
-    "Totals",
-    "by_length",
-    "label_scores",
-    "score_syntax",
-]
+    "Confusion", "LabelScores", "SentenceScore", "SyntaxScores", "Totals", "by_length",
+    "label_scores", "score_syntax",
+]  # fmt: skip
 
 
 VALID, ERROR, SKIPPED = 0, 1, 2

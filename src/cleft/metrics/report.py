@@ -14,22 +14,10 @@ if TYPE_CHECKING:
     from cleft.metrics.significance import Comparison, Interval
 
 __all__ = [
-    "comparison_data",
-    "comparison_report",
-    "confusion_report",
-    "evalb_lines",
-    "genre_report",
-    "interval_data",
-    "interval_report",
-    "label_data",
-    "label_report",
-    "length_report",
-    "scores_data",
-    "scores_report",
-    "stopped_lines",
-    "table",
-    "totals_data",
-]
+    "comparison_data", "comparison_report", "confusion_report", "evalb_lines", "genre_report",
+    "interval_data", "interval_report", "label_data", "label_report", "length_report",
+    "scores_data", "scores_report", "stopped_lines", "table", "totals_data",
+]  # fmt: skip
 
 SHOWN = 10  # problems listed before the rest is only counted
 RULE = "=" * 76
