@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from math import exp, expm1, log
 from typing import NamedTuple, Protocol, Self
 
-__all__ = ["Calibration", "Evidence", "EvidenceTable", "ScoredNode", "TaskCalibration"]
-
 NEAR = 1e-6
 """A model that is surer than this of something says no more by it: so far do its numbers go."""
 
@@ -130,3 +128,13 @@ class ScoredNode:
     def split_log_prob(self) -> float | None:
         """The log-probability of the tree's splits alone; only the root of a parsed tree has it."""
         return self.evidence.split_log_prob if self.evidence else None
+
+    def _repr_svg_(self) -> str:
+        from cleft.draw import svg
+
+        return svg(self)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        from cleft.draw.html_output import fragment
+
+        return fragment(self)  # type: ignore[arg-type]
