@@ -15,6 +15,7 @@ from typing import Any
 
 from ablation import ablation_blocks
 from languages import is_language, language_blocks
+from paper import is_peer, paper_blocks
 from records import (
     MEASURES,
     NONE,
@@ -24,6 +25,7 @@ from records import (
     name,
     number,
     read_run,
+    read_speed,
     set_title,
     sets,
     widths,
@@ -67,14 +69,18 @@ Test sets end to end, by the widest beam.
 RUNS = "## Runs\n"
 
 
-def results_page(runs: Sequence[Run], aims: Aims | None = None) -> str:
+def results_page(
+    runs: Sequence[Run], aims: Aims | None = None, speed: Mapping[str, Any] | None = None
+) -> str:
     """The page of all runs, as Markdown; with aims, which of them were reached."""
     aims = aims or Aims()
-    ordered = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
+    everyone = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
+    ordered = [run for run in everyone if not is_peer(run)]
     plain = [run for run in ordered if not run["recipe"].get("ablation")]
     variants = [run for run in ordered if run["recipe"].get("ablation")]
     english = [run for run in plain if not is_language(run)]
-    blocks = [HEAD, *target_blocks(plain, aims.targets)]
+    beside = [run for run in everyone if is_peer(run) or run in english]
+    blocks = [HEAD, *target_blocks(plain, aims.targets), *paper_blocks(beside, speed)]
     for text, task, head, cells in (
         (SYNTAX, "syntax", SYNTAX_HEAD, _syntax_rows),
         (DISCOURSE, "discourse", DISCOURSE_HEAD, _discourse_rows),
@@ -196,7 +202,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     try:
         aims = read_aims(args.targets) if args.targets else None
-        page = results_page([read_run(path) for path in find_runs(args.runs)], aims)
+        runs = [read_run(path) for path in find_runs(args.runs)]
+        page = results_page(runs, aims, read_speed(args.runs))
         with files.writing(args.output) as stream:
             stream.write(page)
     except CleftError as error:
