@@ -8,13 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cleft import files
 from cleft.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    pass
 
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 AUTO = "auto"
