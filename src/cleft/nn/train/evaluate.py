@@ -278,7 +278,7 @@ def _by_genre(
 def _below(outcome: Outcome, greedy: Outcome) -> int:
     """How many sentences have a tree less probable than greedy's; any is a fault of the search."""
     return sum(
-        two is not None and (one is None or one.split_log_prob < two.split_log_prob)
+        two is not None and (one is None or one.log_prob < two.log_prob - 1e-9)
         for one, two in zip(outcome.parses, greedy.parses, strict=True)
     )
 
