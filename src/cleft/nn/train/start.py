@@ -201,8 +201,8 @@ class Origin:
     def fill(self, network: Network, vocabulary: Vocabulary) -> None:
         """Put the model's weights into a network, row by row where a row stands for a name.
 
-        A new word or character begins as the unknown one, so that nothing else changes by it;
-        a new label or tag keeps the row that it has.
+        A new word or character begins as the unknown one, and a new label or tag as the mean of
+        the others, which is never the best of them: trees do not change by what is not learnt yet.
         """
         before, after = _names(self.config, self.vocabulary), _names(network.config, vocabulary)
         for name, tensor in trained_tensors(network).items():
@@ -214,9 +214,9 @@ class Origin:
                 tensor.copy_(saved_tensor(self.tensors, name, tensor, where))
                 continue
             numbers = {key: number for number, key in enumerate(before[name])}
-            unknown = UNKNOWN if name.startswith("encoder.") else -1
-            rows = torch.tensor([numbers.get(key, unknown) for key in after[name]])
+            rows = torch.tensor([numbers.get(key, -1) for key in after[name]])
             old, new = found.reshape(len(numbers), -1), tensor.view(len(rows), -1)
+            new[:] = old[UNKNOWN] if name.startswith("encoder.") else old.mean(0)
             new[rows >= 0] = old[rows[rows >= 0]]
 
     def _is_new(self, name: str) -> bool:
