@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
     from cleft.search import Parse
 
-OURS = frozenset({"id", "text", "paragraphs", "sentences", "error", "discourse"})
+OURS = frozenset({"id", "text", "paragraphs", "sentences", "error", "discourse", "n_best"})
 """Keys of a line that are a document's own; `fields` has the others."""
 
 BREAK = "\n\n"
@@ -112,6 +112,12 @@ class Document:
     def edus(self) -> tuple[Edu, ...]:
         """The elementary discourse units; none where there is no tree."""
         return tuple(self.tree.edus) if self.tree is not None else ()
+
+    @cached_property
+    def trees(self) -> tuple[DiscourseTree, ...]:
+        """All trees over the text that `n_best` asked for, best first; `tree` is the first."""
+        others = [join_sentences(parse.tree, self.sentences) for parse in self.parses[1:]]  # type: ignore[arg-type]
+        return tuple(tree for tree in (self.tree, *others) if tree is not None)
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
@@ -199,14 +205,16 @@ class Document:
         >>> print(Document(text="").to_jsonl())
         {"cleft": 1, "tokens": [], "text": "", "paragraphs": [0], "sentences": []}
         """
-        from cleft.formats.jsonl import Record, format_record, record_data
+        from cleft.formats.jsonl import Record, format_record, record_data, tree_data
 
-        fields = {
+        fields: dict[str, Any] = {
             **({"id": self.id} if self.id is not None else {}),
             "text": self.text,
             "paragraphs": list(self.paragraphs),
             "sentences": [record_data(sentence.record()) for sentence in self.sentences],
         }
+        if len(self.trees) > 1:
+            fields["n_best"] = {"discourse": [tree_data(each, self.words) for each in self.trees]}
         return format_record(
             Record(
                 tokens=self.words,

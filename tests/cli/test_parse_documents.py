@@ -180,7 +180,7 @@ def test_own_edus_and_own_sentences_are_kept(parse):
     [
         (["day.txt", "--format", "brackets"], "--format brackets holds no document"),
         (["day.txt", "--task", "syntax"], "--document is about discourse trees"),
-        (["day.txt", "--n-best", "2"], "--document gives one tree"),
+        (["day.txt", "--n-best", "2", "--format", "svg"], "holds one tree of a document"),
         (["day.txt", "--summary", "0"], "--summary 0"),
         (["day.txt", "--summary", "2", "--format", "svg"], "no place for a summary"),
         (["day.txt", "title.txt", "--format", "rs3"], "holds one document, found 2 inputs"),
@@ -191,6 +191,16 @@ def test_what_does_not_go_together_is_refused(parse, arguments, why):
     code, out, err = parse(*arguments)
     assert (code, out) == (2, "")
     assert why in err
+
+
+def test_the_best_few_trees_of_a_document_are_written(parse):
+    row = json.loads(parse("day.txt", "--n-best", "3", "--format", "jsonl")[1])
+    trees = row["n_best"]["discourse"]
+    assert trees[0]["nodes"] == row["discourse"]["nodes"]
+    assert len({json.dumps(tree["nodes"]) for tree in trees}) == len(trees) == 3
+    code, out, err = parse("day.txt", "--n-best", "3")
+    assert (code, err) == (0, "")
+    assert out.count("So Tom smiled.") == 3
 
 
 def test_a_summary_needs_a_document(document_model, capsys):

@@ -95,12 +95,20 @@ def test_documents_asked_for_at_once_never_mix(documents: Running) -> None:
         ({"text": TEXT, "formats": ["brackets"]}, "body.formats[0]"),
         ({"text": TEXT, "summary": -1}, "body.summary"),
         ({"text": TEXT, "task": "document"}, "body.task"),
-        ({"text": TEXT, "n_best": 2}, "body.n_best"),
+        ({"text": TEXT, "n_best": 0}, "body.n_best"),
     ],
 )
 def test_what_is_wrong_is_named(documents: Running, body: dict[str, object], where: str) -> None:
     answer = documents.post("/v1/document", body)
     assert (answer.status, answer.json["error"]["where"]) == (422, where)
+
+
+def test_the_best_few_trees_of_a_document_are_distinct_and_in_order(documents: Running) -> None:
+    tree = documents.post("/v1/document", {"text": TEXT, "n_best": 3}).json["tree"]
+    trees = [tree, *tree["others"]]
+    assert len({json.dumps(each["nodes"]) for each in trees}) == len(trees) == 3
+    scores = [each["log_prob"] for each in trees]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_a_model_without_the_head_says_so(server: Running) -> None:

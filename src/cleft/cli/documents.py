@@ -44,8 +44,11 @@ def check(args: argparse.Namespace, destination: Destination) -> None:
         )
     if args.task == "syntax":
         raise UsageError("--document is about discourse trees, and --task asks for syntax")
-    if args.n_best > 1:
-        raise UsageError("--document gives one tree, and --n-best asks for more")
+    if args.n_best > 1 and args.format not in SUMMARISED:
+        raise UsageError(
+            f"--format {args.format} holds one tree of a document, and --n-best asks for more",
+            hint=f"use {' or '.join(SUMMARISED)}",
+        )
     if args.format in ALONE and len(destination.inputs) > 1 and not destination.is_folder:
         raise UsageError(
             f"a file of {args.format} holds one document, found {len(destination.inputs)} inputs",
@@ -65,6 +68,7 @@ def documents_of(
         document=True,
         task=task,
         beam=args.beam,
+        n_best=args.n_best,
         joint=args.joint,
         jobs=args.jobs,
     )
@@ -197,8 +201,8 @@ def _shown(document: Document, summary: int | None) -> str:
         blocks += [f"{at + 1}  {visible(' '.join(each.text.split()))}" for at, each in rows]
         if found.left_out and document.tree is not None:
             blocks.append(f"left out: {_ranges(found.left_out)} of {len(document.sentences)}")
-    elif document.tree is not None:
-        blocks.append(terminal(document.tree))
+    else:
+        blocks += map(terminal, document.trees)
     if document.error is not None:
         blocks.append(visible(str(document.error)))
     return "\n".join(blocks)

@@ -100,6 +100,7 @@ class DocumentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = []
     task: Annotated[str, Meta(description="which trees of sentences, or both")] = "both"
     beam: Beam = 1
+    n_best: Annotated[int, Meta(ge=1, le=N_BEST, description="trees over the whole text")] = 1
     summary: Annotated[int, Meta(ge=0, le=1_000, description="sentences of a summary")] = 0
     model: str | UnsetType = UNSET
     formats: list[Literal["jsonl", "rs3", "rs4", "dis", "svg", "html"]] = []

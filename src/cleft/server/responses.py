@@ -263,7 +263,7 @@ class SegmentAnswer(Answer, kw_only=True):
 
 
 class DocumentTree(Answer, kw_only=True):
-    """A discourse tree over all tokens of a document."""
+    """A discourse tree over all tokens of a document; `others` are the n-best after it."""
 
     edus: Edus
     texts: list[str]
@@ -276,6 +276,7 @@ class DocumentTree(Answer, kw_only=True):
     log_prob: float | None
     evidence: list[Evidence | None] | UnsetType = UNSET
     edu_evidence: list[Evidence | None] | UnsetType = UNSET
+    others: list[DocumentTree] | UnsetType = UNSET
 
 
 class Summary(Answer, kw_only=True):

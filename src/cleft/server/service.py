@@ -222,7 +222,7 @@ def _document(
     given_text = request.text is not UNSET
     text = str(request.text) if given_text else "\n".join(each.text for each in sentences)
     given = DocumentInput(inputs, text, starts)
-    options = SearchOptions(beam=request.beam)
+    options = SearchOptions(beam=request.beam, n_best=request.n_best)
     document = with_tree(model.parser, given, sentences, vectors, options)
     return encode(document_answer(document, request, model.warnings(sentences)))
 

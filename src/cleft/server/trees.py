@@ -90,7 +90,7 @@ def document_answer(
         tokens=list(document.words),
         sentences=[parsed_sentence(each, ParseOptions()) for each in document.sentences],
         paragraphs=list(document.paragraphs),
-        tree=_document_tree(document, document.tree) if document.tree is not None else None,
+        tree=_best([_document_tree(document, tree) for tree in document.trees] or [None]),
         summary=UNSET
         if chosen is None
         else responses.Summary(
@@ -160,7 +160,8 @@ def _error(sentence: Sentence) -> responses.Error | None:
 def _best(trees: list[Any]) -> Any:
     """The best tree, which holds the others of the n-best list."""
     best, *others = trees
-    best.others = others
+    if best is not None:
+        best.others = others
     return best
 
 
