@@ -1,15 +1,16 @@
 """`cleft corpus` against the library's best batched speed, and workers against one.
 
     python benchmarks/corpus.py [--model en-fast --model en] [--sentences 20000] [--ray]
-                                [--lines 200000] [--rounds 3] [--supar 350]
+    python benchmarks/corpus.py --model en-fast --sentences 0 --lines 200000
 
-Everything is measured in turns, starting workers included, on the tokenised
-sentences of wsj-sample; the best of all rounds counts. `library` is
-`Parser.stream` with two jobs, whose trees are dropped. `--ray` adds the Ray
-engine, without the time to start Ray. `--lines` adds the memory of a worker
-over so many lines. `--supar` is SuPar's sentences a second for syntax alone, as
-`benchmarks/results/speed.json` has it for this machine: the last column is
-the ratio to it.
+Everything is measured in turns, both trees, starting workers included, on the
+tokenised sentences of wsj-sample; the best of all rounds counts. The library is
+`Parser.stream` with two jobs, and two processes that parse half each and drop
+their trees: the faster of them is what the others are held against. `--ray`
+adds the Ray engine, without the time to start Ray. SuPar (peers/), where it is
+set up, takes its turn with syntax alone, loaded and in two processes, on the
+test sentences of the same source: the last column is the ratio to it, in tokens.
+`--lines` is the memory of a worker over so many lines; without sentences only that.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import chdir
+from functools import partial
 from itertools import count, cycle, islice
 from pathlib import Path
+
+from turns import Running, contestants, places
 
 from cleft.corpus.driver import run
 from cleft.corpus.plan import Options
@@ -53,21 +57,42 @@ def corpus(model: str, workers: int, engine: str, task: str = "both") -> None:
     assert not progress.errors
 
 
+HALF = """\
+import sys
+from cleft.parser import load
+with open("lines.txt", encoding="utf-8") as stream:
+    lines = stream.read().splitlines()[int(sys.argv[2]) :: 2]
+for _ in load(sys.argv[1], threads=1).stream(line.split() for line in lines):
+    pass
+"""
+
+
+def halves(model: str) -> None:
+    command = [sys.executable, "-c", HALF, model]
+    started = [subprocess.Popen([*command, str(part)]) for part in range(2)]
+    assert [each.wait() for each in started] == [0, 0]
+
+
 def library(model: str, jobs: int) -> None:
     lines = Path("lines.txt").read_text(encoding="utf-8").splitlines()
     for _ in load(model).stream((line.split() for line in lines), jobs=jobs):
         pass
 
 
+LIBRARY = ("library, 2 jobs", "library, 2 processes")
+ONE = "corpus, 1 worker"
+
+
 def ways(model: str, *, ray: bool) -> dict[str, Callable[[], None]]:
     found: dict[str, Callable[[], None]] = {
-        "library, 2 jobs": lambda: library(model, 2),
-        "corpus, 1 worker": lambda: corpus(model, 1, "local"),
-        "corpus, 2 workers": lambda: corpus(model, 2, "local"),
-        "corpus, 2 workers, syntax": lambda: corpus(model, 2, "local", "syntax"),
+        LIBRARY[0]: partial(library, model, 2),
+        LIBRARY[1]: partial(halves, model),
+        ONE: partial(corpus, model, 1, "local"),
+        "corpus, 2 workers": partial(corpus, model, 2, "local"),
+        "corpus, 2 workers, syntax": partial(corpus, model, 2, "local", "syntax"),
     }
     if ray:
-        found["corpus, Ray, 2 workers"] = lambda: corpus(model, 2, "ray")
+        found["corpus, Ray, 2 workers"] = partial(corpus, model, 2, "ray")
     return found
 
 
@@ -82,11 +107,27 @@ def speeds(model: str, args: argparse.Namespace) -> dict[str, float]:
     return best
 
 
-def table(model: str, best: dict[str, float], supar: float | None) -> None:
-    base, one = best["library, 2 jobs"], best["corpus, 1 worker"]
+def supar(rounds: int) -> float | None:
+    """SuPar's tokens a second, at the setting that is its best on two cores; None without it."""
+    (peer,) = contestants({}, {}, {"supar": places.model("supar")}, ())
+    running = Running(peer, threads=1, jobs=2, limit=None)
+    try:
+        found = [running.ask(600, do="batched") for _ in range(rounds)]
+    finally:
+        running.close()
+    if "error" in found[0]:
+        print(f"SuPar: {found[0]['error']}", file=sys.stderr)
+        return None
+    return max(float(each["tokens"] / each["seconds"]) for each in found)
+
+
+def table(model: str, best: Mapping[str, float], length: float, peer: float | None) -> None:
+    """Print the rows of a model; `length` is the tokens of a sentence."""
+    base = max(best[name] for name in LIBRARY)
     for name, speed in best.items():
-        cells = [model, name, f"{speed:.0f}", f"{speed / base:.2f}", f"{speed / one:.2f}"]
-        print(f"| {' | '.join([*cells, f'{speed / supar:.2f}' if supar else ''])} |", flush=True)
+        cells = [model, name, f"{speed:.0f}", f"{speed * length:,.0f}", f"{speed / base:.2f}"]
+        ratio = f"{speed * length / peer:.2f}" if peer else ""
+        print(f"| {' | '.join([*cells, f'{speed / best[ONE]:.2f}', ratio])} |", flush=True)
 
 
 MEMORY = """\
@@ -130,21 +171,31 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--lines", type=int, default=0)
     parser.add_argument("--ray", action="store_true")
-    parser.add_argument("--supar", type=float)
     args = parser.parse_args()
+    models = args.model or ["en-fast", "en"]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        Path("lines.txt").write_text("\n".join(tokens(args.sentences)) + "\n", encoding="utf-8")
-        if args.ray:
-            import ray
-
-            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-        print(f"load {os.getloadavg()[0]:.1f}\n")
-        print("| model | way | sentences/s | against library | against 1 worker | SuPar |")
-        print("| --- | --- | --- | --- | --- | --- |")
-        for model in args.model or ["en-fast", "en"]:
-            table(model, speeds(model, args), args.supar)
-        for model in (args.model or ["en-fast", "en"]) if args.lines else []:
+        if args.sentences:
+            compared(models, args)
+        for model in models if args.lines else []:
             memory(model, args.lines)
+
+
+def compared(models: list[str], args: argparse.Namespace) -> None:
+    """Print the table of all ways."""
+    lines = tokens(args.sentences)
+    Path("lines.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    length = sum(len(line.split()) for line in lines) / len(lines)
+    if args.ray:
+        import ray
+
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    peer = supar(args.rounds)
+    print(f"load {os.getloadavg()[0]:.1f}; {length:.1f} tokens a sentence", end="")
+    print(f"; SuPar, syntax alone: {peer:,.0f} tokens/s\n" if peer else "\n")
+    print("| model | way | sentences/s | tokens/s | against library | against 1 worker | × SuPar |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for model in models:
+        table(model, speeds(model, args), length, peer)
 
 
 if __name__ == "__main__":
