@@ -19,26 +19,9 @@ from cleft.formats.json_values import dump_json
 if TYPE_CHECKING:
     from cleft.sentence import Sentence
 
-EPILOG = """\
-One EDU a line, sentences apart by a blank line; a sentence that could not be
-parsed leaves a blank line of its own. With --format jsonl one sentence a line:
-"text", its "start" and "end" in the input, and "edus", each with "text",
-"start" and "end".
-
-What is read is told as for 'cleft parse'; so are the exit codes.
-
-examples:
-  cleft segment notes.txt
-  cleft segment "Although it rained, she played tennis." --format jsonl
-  cleft segment notes.txt -o edus.txt
-  cat corpus.txt | cleft segment - > edus.txt
-"""
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Split text into elementary discourse units."
-    parser.epilog = EPILOG
     add_inputs(parser)
     parser.add_argument("--format", choices=["text", "jsonl"], default="text", help="default: text")
     parser.add_argument(

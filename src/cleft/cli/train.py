@@ -13,13 +13,15 @@ from cleft.formats.cleaning import CLEANINGS
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = (
-        "Train a model by a TOML recipe. Paths in it are relative to the current "
-        "directory. The output directory receives best/ (the model that scores best on dev), "
-        "checkpoints, metrics.jsonl, run.json and curve.svg."
-    )
     add_recipe(parser)
     parser.add_argument("-o", "--output", help="where to write; by default as the recipe says")
+    parser.add_argument(
+        "--from",
+        dest="init",
+        default="",
+        metavar="RUN_DIR",
+        help="begin with the weights of a training run (key 'init' of a recipe)",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
 
 
@@ -29,11 +31,11 @@ def run(args: argparse.Namespace) -> int:
         from cleft.nn.train.recipe import read_recipe
         from cleft.nn.train.rundir import RunDirectory
         from cleft.nn.train.trainer import train
-    recipe = read_recipe(args.recipe, args.settings)
-    output = args.output or recipe.output
-    if not output:
+    given = {"init": args.init, "output": args.output or ""}
+    recipe = read_recipe(args.recipe, args.settings, **given)
+    if not recipe.output:
         raise UsageError("no output directory", hint="give --output or set it in the recipe")
-    folder = Path(output).expanduser()
+    folder = Path(recipe.output).expanduser()
     try:
         train(recipe, folder, resume=args.resume)
     except KeyboardInterrupt as error:
@@ -80,12 +82,6 @@ def training_packages(doing: str) -> Iterator[None]:
 
 def add_export(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `cleft export`."""
-    parser.description = (
-        "Export a model that 'cleft train' wrote (its output directory, or best/ in "
-        "it) to a new directory that cleft.load() reads. docs/models.md "
-        "describes the directory. With --recipe alone, an exported model is copied and gets "
-        "the statistics of the recipe's treebanks."
-    )
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")
     parser.add_argument("model", metavar="MODEL_DIR", help="the directory to write; must be new")
     parser.add_argument(

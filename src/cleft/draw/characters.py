@@ -64,11 +64,6 @@ def _char_columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def is_zero_width(char: str) -> bool:
-    """Whether a character takes no room of its own."""
-    return _char_columns(char) == 0
-
-
 def clusters(text: str) -> list[str]:
     r"""The text in pieces that must not be broken: a base with its marks, a joined emoji.
 
@@ -173,7 +168,7 @@ def _char_width(char: str) -> float:
     known = ASCII.get(char) or LIGATURES.get(char)
     if known:
         return known
-    if is_zero_width(char):
+    if _char_columns(char) == 0:
         return 0.0
     if char >= "\U0001f000":
         return EMOJI if char < "\U00020000" else WIDE

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import columns, is_right_to_left, shown, visible, wrap_columns
 from cleft.draw.layout import SIGNS, Mark, children_of, edu_numbers, percent, strips, tone_of
-from cleft.tree import Evidence, Tree
+from cleft.evidence import Evidence
+from cleft.tree import Tree
 
 if TYPE_CHECKING:
     from cleft.draw.compare import Diff, Drawable

@@ -194,20 +194,10 @@ def comparison_report(
 
 
 TOTALS = (
-    *(
-        "recall",
-        "precision",
-        "f1",
-        "complete",
-        "tagging",
-        "errors",
-        "skipped",
-        "sentences",
-        "valid",
-    ),
-    *("matched", "gold", "predicted", "crossing", "no_crossing", "two_or_less_crossing"),
-    *("words", "correct_tags"),
-)
+    "recall", "precision", "f1", "complete", "tagging", "errors", "skipped", "sentences", "valid",
+    "matched", "gold", "predicted", "crossing", "no_crossing", "two_or_less_crossing", "words",
+    "correct_tags",
+)  # fmt: skip
 RENAMED = {"no_crossing": "uncrossed", "two_or_less_crossing": "little_crossed"}
 COUNTS = ("precision", "recall", "f1", "matched", "gold", "predicted")
 

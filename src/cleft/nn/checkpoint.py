@@ -87,7 +87,8 @@ def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         raise OutputError(f"cannot be written: {error}", where=str(path)) from error
 
 
-def _read_tensors(path: Path) -> Tensors:
+def read_tensors(path: Path) -> Tensors:
+    """The tensors of a safetensors file, by name."""
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
@@ -108,7 +109,7 @@ def _is_partly_frozen(config: NetworkConfig) -> bool:
     return config.transformer_frozen or config.embeddings_frozen
 
 
-def _refuse_other_encoder(config: NetworkConfig, known: Any, where: Path) -> None:
+def refuse_other_encoder(config: NetworkConfig, known: Any, where: Path) -> None:
     """Fail if the files of what is below a network are not those that it was trained with."""
     if not isinstance(known, dict):
         raise InputError(f"expected an object, found {known!r}", where=f"{where}: encoder")
@@ -159,33 +160,44 @@ def save_model(
     write_json(directory / "config.json", {"network": network.config.to_table(), **about})
 
 
+def trained_folder(source: str | Path) -> Path:
+    """The directory of a trained model: what is given, or best/ in the directory of its run."""
+    folder = Path(source).expanduser()
+    is_run = not (folder / "model.safetensors").exists() and (folder / "best").is_dir()
+    return folder / "best" if is_run else folder
+
+
 def load_model(directory: str | Path) -> TorchScorer:
     """The scorer of a model's directory, ready to search with."""
     folder = Path(directory).expanduser()
     table = read_object(folder / "config.json")
     config = NetworkConfig.from_table(table.get("network", {}))
     if table.get("encoder"):  # models of older releases do not know theirs
-        _refuse_other_encoder(config, table["encoder"], folder / "config.json")
+        refuse_other_encoder(config, table["encoder"], folder / "config.json")
     vocabulary = Vocabulary.from_table(read_object(folder / "vocabulary.json"))
     network, featurise = build_network(config, vocabulary, weights=False)
-    fill(network, _read_tensors(folder / "model.safetensors"), folder / "model.safetensors")
+    fill(network, read_tensors(folder / "model.safetensors"), folder / "model.safetensors")
     return TorchScorer(network.eval(), vocabulary, featurise)
 
 
 @torch.no_grad()
 def fill(network: Network, tensors: Tensors, where: Path) -> None:
     """Put saved weights into a network; names and shapes must be the same."""
-    wanted = trained_tensors(network)
-    for name, tensor in wanted.items():
-        found = tensors.get(name)
-        if found is None or found.shape != tensor.shape:
-            shape = "nothing" if found is None else tuple(found.shape)
-            raise InputError(
-                f"expected {name} of shape {tuple(tensor.shape)}, found {shape}",
-                where=str(where),
-                hint="the weights belong to another configuration or vocabulary",
-            )
-        tensor.copy_(found)
+    for name, tensor in trained_tensors(network).items():
+        tensor.copy_(saved_tensor(tensors, name, tensor, where))
+
+
+def saved_tensor(tensors: Tensors, name: str, like: Tensor, where: Path) -> Tensor:
+    """A saved tensor by its name, which must have the shape of another."""
+    found = tensors.get(name)
+    if found is None or found.shape != like.shape:
+        shape = "nothing" if found is None else tuple(found.shape)
+        raise InputError(
+            f"expected {name} of shape {tuple(like.shape)}, found {shape}",
+            where=str(where),
+            hint="the weights belong to another configuration or vocabulary",
+        )
+    return found
 
 
 def save_checkpoint(directory: Path, tensors: Tensors, counters: Mapping[str, Any]) -> None:
@@ -220,4 +232,4 @@ def load_checkpoint(directory: Path) -> tuple[Tensors, dict[str, Any]]:
             where=str(directory / name),
             hint="bring it back from a copy, or start anew in another --output",
         )
-    return _read_tensors(directory / name), counters
+    return read_tensors(directory / name), counters

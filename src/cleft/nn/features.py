@@ -81,6 +81,25 @@ class Vocabulary:
             labels={task: tuple(sorted(set(names))) for task, names in (labels or {}).items()},
         )
 
+    def extend(self, other: Vocabulary) -> Vocabulary:
+        """These names in their order and then those that only `other` has; its tasks.
+
+        >>> old = Vocabulary(tags=("NN", "VB"), labels={"syntax": ("NP",)})
+        >>> new = old.extend(Vocabulary(tags=("JJ", "NN"), labels={"syntax": ("ADJP", "NP")}))
+        >>> new.tags, new.labels
+        (('NN', 'VB', 'JJ'), {'syntax': ('NP', 'ADJP')})
+        """
+
+        def join(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys((*old, *new)))
+
+        return Vocabulary(
+            words=join(self.words, other.words),
+            chars=join(self.chars, other.chars),
+            tags=join(self.tags, other.tags) if other.tags else (),
+            labels={task: join(self.labels.get(task, ()), x) for task, x in other.labels.items()},
+        )
+
     def word_id(self, word: str) -> int:
         """The number of a word."""
         number: int = self._words.get(word.lower(), UNKNOWN)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ _shtab_cleft_commands() {
     completion:'Print a script by which a shell completes commands, options, their choices and files.'
     convert:'Convert a file of trees to another format of the same task.'
     corpus:'Parse a corpus in shards; the same command again does what is missing.'
-    demo:'parse a paragraph and show both trees'
+    demo:'Parse a paragraph and show both trees of each sentence.'
     draw:'Draw the trees of a file: in the terminal, or with -o into a file.'
     evaluate:'Score predicted trees against gold ones.'
     export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
@@ -264,6 +264,7 @@ _shtab_cleft_train_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--set[put a value over the recipe\'s, as in training.epochs\=5\; may repeat]:KEY=VALUE:"
   {-o,--output}"[where to write\; by default as the recipe says]:output:_files"
+  "--from[begin with the weights of a training run (key \'init\' of a recipe)]:RUN_DIR:"
   "--resume[go on from the last checkpoint]"
   ":the recipe:_files"
 )

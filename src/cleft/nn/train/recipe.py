@@ -200,8 +200,9 @@ class TrainingConfig:
 class Recipe:
     """A whole recipe.
 
-    `variants` are named lists of settings; `ablation` is the one that is in
-    force. `source` and `settings` say how the recipe was asked for.
+    `init` is a training run (or its `best`) whose weights this one begins with; settings of the
+    network that are not named are that run's. `variants` are named lists of settings; `ablation`
+    is the one that is in force. `source` and `settings` say how the recipe was asked for.
     """
 
     name: str
@@ -211,6 +212,7 @@ class Recipe:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     seed: int = 1
     output: str = ""
+    init: str = ""
     ablation: str = ""
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = ""
@@ -238,6 +240,7 @@ class Recipe:
             "data": {task: config.fixed_choices() for task, config in self.data.items()},
             "vocabulary": asdict(self.vocabulary),
             "seed": self.seed,
+            "init": self.init,
         }
 
     def to_table(self) -> dict[str, Any]:
@@ -246,6 +249,7 @@ class Recipe:
             "name": self.name,
             "seed": self.seed,
             "output": self.output,
+            "init": self.init,
             "network": self.network.to_table(),
             "data": {task: _plain(asdict(config)) for task, config in self.data.items()},
             "vocabulary": asdict(self.vocabulary),
@@ -266,8 +270,10 @@ def _plain(table: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def read_recipe(path: str | Path, settings: Iterable[str] = ()) -> Recipe:
-    """The recipe of a TOML file, with `key=value` settings put over it.
+def read_recipe(
+    path: str | Path, settings: Iterable[str] = (), *, init: str = "", output: str = ""
+) -> Recipe:
+    """The recipe of a TOML file, with `key=value` settings, `init` and `output` put over it.
 
     If `ablation` names one of its `[variants]`, that one's settings are put
     over it as well, below those given here.
@@ -281,10 +287,12 @@ def read_recipe(path: str | Path, settings: Iterable[str] = ()) -> Recipe:
     wanted = list(settings)
     for setting in wanted:
         _apply(table, setting)
+    table |= {key: value for key, value in (("init", init), ("output", output)) if value}
     table.setdefault("source", files.source_name(path))
     table.setdefault("settings", wanted)
     try:
         _choose_variant(table, wanted)
+        _inherit(table)
         return parse_recipe(table)
     except RecipeError as error:
         raise RecipeError(
@@ -312,6 +320,7 @@ def parse_recipe(table: Mapping[str, Any]) -> Recipe:
         name=convert(str, table.get("name", "unnamed"), "name"),
         seed=convert(int, table.get("seed", 1), "seed"),
         output=convert(str, table.get("output", ""), "output"),
+        init=convert(str, table.get("init", ""), "init"),
         network=NetworkConfig.from_table(_with_tasks(table.get("network", {}), data)),
         data={task: _data(task, value) for task, value in data.items()},
         vocabulary=from_table(VocabularyConfig, table.get("vocabulary", {}), "vocabulary"),
@@ -360,6 +369,22 @@ def _choose_variant(table: dict[str, Any], settings: list[str]) -> None:
         )
     for setting in (*known[name], *settings):
         _apply(table, setting)
+
+
+def _inherit(table: dict[str, Any]) -> None:
+    """Take settings of the network that a recipe leaves out from the model that it begins from."""
+    init, output, given = table.get("init"), table.get("output") or "", table.get("network", {})
+    if not init or not isinstance(given, dict):
+        return
+    from cleft.nn.train.start import network_of  # it loads PyTorch
+
+    data = table.get("data", {})
+    tasks = [get_task(name) for name in task_names() if isinstance(data, dict) and name in data]
+    network = network_of(convert(str, init, "init"), convert(str, output, "output"))
+    if not any(task.stops for task in tasks):
+        network["edu_boundaries"] = "none"
+    network["tags"] = bool(network.get("tags")) and any(task.tags is not None for task in tasks)
+    table["network"] = {**network, **given}
 
 
 def _with_tasks(network: Any, data: Mapping[str, Any]) -> Any:

@@ -11,12 +11,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from cleft import files
-from cleft.errors import InputError, Place, RecipeError
+from cleft.errors import RecipeError
 from cleft.nn.checkpoint import build_network, sums_below
 from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
@@ -31,76 +29,10 @@ from cleft.nn.train.data import (
     with_parts,
 )
 from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig, parse_recipe
-from cleft.runtime.directory import map_matrix
+from cleft.nn.train.start import Origin, read_vectors, start_from
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
-
-Vector = npt.NDArray[np.float32]
-
-
-def read_vectors(path: str | Path, size: int) -> dict[str, Vector]:
-    """Vectors by word in the order of the file; where a word repeats, the first counts.
-
-    Words are lower-cased, as the network reads them.
-    """
-    file = Path(path).expanduser()
-    if file.suffix in (".npy", ".safetensors"):
-        return _read_table(file, size)
-    found: dict[str, Vector] = {}
-    for number, line in enumerate(files.lines(file), start=1):
-        word, *values = line.rstrip("\n").rsplit(" ", size)
-        if number == 1 and len(line.split()) == 2:
-            continue  # a header: how many words, how many numbers
-        try:
-            vector = np.array(values, dtype=np.float32)
-        except ValueError:
-            vector = np.zeros(0, dtype=np.float32)
-        if len(vector) != size or not word:
-            raise InputError(
-                f"expected a word and {size} numbers, found {line[:40]!r}",
-                where=Place(file, number),
-                hint="network.word_size must be the size of the vectors",
-            )
-        found.setdefault(word.lower(), vector)
-    return found
-
-
-def _read_table(file: Path, size: int) -> dict[str, Vector]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    try:
-        if file.suffix == ".npy":
-            table = map_matrix(file)
-        else:
-            (table,) = load_file(file).values()
-    except (OSError, ValueError, TypeError, KeyError, SafetensorError) as error:
-        raise InputError(f"expected one table of vectors: {error}", where=str(file)) from error
-    words = [line.rstrip("\n") for line in files.lines(file.with_suffix(".txt"))]
-    if table.shape != (len(words), size):
-        raise InputError(
-            f"expected a table of {len(words)} words × {size}, found {table.shape}",
-            where=str(file),
-            hint="the .txt file beside it has one word a line; network.word_size is the width",
-        )
-    found: dict[str, Vector] = {}
-    for word, vector in zip(words, table.astype(np.float32), strict=True):
-        found.setdefault(word.lower(), vector)
-    return found
-
-
-@torch.no_grad()
-def start_from(network: Network, vocabulary: Vocabulary, vectors: dict[str, Vector]) -> None:
-    """Put vectors into the word embedding, scaled to the deviation of a random one."""
-    embedding = network.reader.words
-    if embedding is None or not vectors:
-        return
-    scale = float(np.std(np.stack(list(vectors.values())[:50_000]))) or 1.0
-    for number, word in enumerate(vocabulary.words):
-        if word in vectors:
-            embedding.weight[number] = torch.from_numpy(vectors[word] / scale)
-
 
 MIXED = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
 """Precisions that need more of a processor than arithmetic that all have."""
@@ -204,6 +136,7 @@ class Materials:
     featurise: Featuriser
     hashes: dict[str, str]
     encoder: dict[str, str]  # the sums of the transformer's files, by name
+    origin: Origin | None  # the model that the run begins from
 
 
 def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[Sentence]) -> None:
@@ -226,8 +159,13 @@ def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[
         )
 
 
-def prepare(recipe: Recipe) -> Materials:
-    """Read the data, make the vocabulary and a network with seeded weights."""
+def prepare(recipe: Recipe, begun: Path | None = None) -> Materials:
+    """Read the data, make the vocabulary and a network: weights are seeded, or those of `init`.
+
+    `begun` is the directory of a run that is resumed: it has its weights, and what it needs of
+    the model that it began from.
+    """
+    origin = Origin.find(recipe.init, begun) if recipe.init else None
     train, sources, dev, hashes = {}, {}, {}, {}
     for task, config in recipe.data.items():
         found = read_sentences(task, config.train, config)
@@ -258,10 +196,16 @@ def prepare(recipe: Recipe) -> Materials:
         label_min_count=recipe.vocabulary.label_min_count,
         extra=extra,
     )
+    if origin is not None:
+        origin.check(network)
+        vocabulary = origin.vocabulary.extend(vocabulary)
+        hashes.update({f"{recipe.init}/{name}": known for name, known in origin.sums.items()})
     torch.manual_seed(stable_seed(recipe.seed, "weights"))
     built, featurise = build_network(network, vocabulary)
+    if origin is not None and begun is None:
+        origin.fill(built, vocabulary)
     if vectors is not None:
-        start_from(built, vocabulary, vectors)
+        start_from(built, vocabulary, vectors, set(origin.vocabulary.words) if origin else ())
     return Materials(
         train={task: make_examples(task, rows, vocabulary) for task, rows in train.items()},
         sources=sources,
@@ -271,6 +215,7 @@ def prepare(recipe: Recipe) -> Materials:
         featurise=featurise,
         hashes=hashes,
         encoder=encoder,
+        origin=origin,
     )
 
 

@@ -37,6 +37,7 @@ from cleft.nn.train.objective import (
 from cleft.nn.train.recipe import Recipe
 from cleft.nn.train.rundir import Progress, RunDirectory, make_progress, show_scores, versions
 from cleft.nn.train.setup import Materials, check_unchanged, make_fabric, prepare
+from cleft.nn.train.start import Origin
 from cleft.tasks import get_task
 
 
@@ -59,11 +60,13 @@ def train(recipe: Recipe, output: Path, *, resume: bool = False) -> dict[str, An
     check_test_files(recipe)
     progress = make_progress(fabric.is_global_zero)
     try:
-        trainer = Trainer(recipe, prepare(recipe), directory, fabric, progress)
-        if resume and fabric.broadcast(directory.has_checkpoint):
+        resumed = resume and fabric.broadcast(directory.has_checkpoint)
+        materials = prepare(recipe, output if resumed else None)
+        trainer = Trainer(recipe, materials, directory, fabric, progress)
+        if resumed:
             trainer.restore()
         elif started and fabric.is_global_zero:
-            directory.rewind(0, 0)  # it stopped before its first checkpoint
+            directory.rewind(0, -1)  # it stopped before its first checkpoint
         return trainer.run()
     finally:
         progress.close()
@@ -109,6 +112,8 @@ class Trainer:
         sizes = ", ".join(f"{len(rows)} {task}" for task, rows in self.materials.train.items())
         self.progress.say(f"{self.recipe.name}: {count / 1e6:.2f} M parameters, {sizes} sentences")
         with self._stoppable():
+            if self.materials.origin is not None and not self.best and not self.step:
+                self._begin(self.materials.origin)
             while self.epoch < self.config.epochs and not self._is_out_of_patience():
                 self._train_epoch()
                 self._end_epoch()
@@ -234,9 +239,22 @@ class Trainer:
 
     # ------------------------------------------------------------ ends of epochs
 
+    def _begin(self, origin: Origin) -> None:
+        """Say what a model gave, and keep it as the best so far: it is what is to be surpassed."""
+        self.progress.say(f"begins from {origin.folder}")
+        for remark in origin.remarks(self.network.config, self.materials.vocabulary):
+            self.progress.say(remark)
+        if self.fabric.is_global_zero:
+            origin.keep(self.directory.path / "init")
+        self._judge()
+
     def _end_epoch(self) -> None:
-        dev: dict[str, dict[str, float]] = {}
         self.epoch, self.done = self.epoch + 1, 0
+        self._judge()
+
+    def _judge(self) -> None:
+        """Score the network on dev if it is time to, keep the best, save."""
+        dev: dict[str, dict[str, float]] = {}
         last = self.epoch == self.config.epochs
         if self.epoch % self.config.dev_every == 0 or last:
             if self.average is not None:
@@ -287,10 +305,9 @@ class Trainer:
         line = {"kind": "epoch", "epoch": self.epoch, "step": self.step, "loss": mean, "dev": dev}
         self.directory.record({**line, "seconds": round(seconds, 1)})
         best = f", best {self.best['score']:.2f} at epoch {self.best['epoch']}" if dev else ""
-        self.progress.say(
-            f"epoch {self.epoch}/{self.config.epochs} loss {mean:.4f} {show_scores(dev)}{best}"
-            f" ({seconds / 60:.1f} min)"
-        )
+        name = f"epoch {self.epoch}/{self.config.epochs} loss {mean:.4f}"
+        name = name if self.epoch else "before the first epoch"
+        self.progress.say(f"{name} {show_scores(dev)}{best} ({seconds / 60:.1f} min)")
         self._finish("running")
 
     def _finish(self, status: str) -> dict[str, Any]:
