@@ -80,7 +80,8 @@ def results_page(
 ) -> str:
     """The page of all runs, as Markdown; with aims, which of them were reached.
 
-    `documents` is the record of the built-in models' trees of documents.
+    `documents` is the record of the built-in models' trees of documents, `speed` that of
+    speed.py.
     """
     aims = aims or Aims()
     everyone = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
