@@ -17,6 +17,7 @@ from typing import Any
 from ablation import ablation_blocks
 from documents import document_blocks
 from languages import is_language, language_blocks
+from paper import is_peer, paper_blocks
 from records import (
     MEASURES,
     NONE,
@@ -26,6 +27,7 @@ from records import (
     name,
     number,
     read_run,
+    read_speed,
     set_title,
     sets,
     widths,
@@ -71,18 +73,23 @@ RUNS = "## Runs\n"
 
 
 def results_page(
-    runs: Sequence[Run], aims: Aims | None = None, documents: Mapping[str, Any] | None = None
+    runs: Sequence[Run],
+    aims: Aims | None = None,
+    documents: Mapping[str, Any] | None = None,
+    speed: Mapping[str, Any] | None = None,
 ) -> str:
     """The page of all runs, as Markdown; with aims, which of them were reached.
 
     `documents` is the record of the built-in models' trees of documents.
     """
     aims = aims or Aims()
-    ordered = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
+    everyone = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
+    ordered = [run for run in everyone if not is_peer(run)]
     plain = [run for run in ordered if not run["recipe"].get("ablation")]
     variants = [run for run in ordered if run["recipe"].get("ablation")]
     english = [run for run in plain if not is_language(run)]
-    blocks = [HEAD, *target_blocks(plain, aims.targets)]
+    beside = [run for run in everyone if is_peer(run) or run in english]
+    blocks = [HEAD, *target_blocks(plain, aims.targets), *paper_blocks(beside, speed)]
     for text, task, head, cells in (
         (SYNTAX, "syntax", SYNTAX_HEAD, _syntax_rows),
         (DISCOURSE, "discourse", DISCOURSE_HEAD, _discourse_rows),
@@ -208,7 +215,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         aims = read_aims(args.targets) if args.targets else None
         found = json.loads(files.read_text(args.documents)) if args.documents else None
-        page = results_page([read_run(path) for path in find_runs(args.runs)], aims, found)
+        runs = [read_run(path) for path in find_runs(args.runs)]
+        page = results_page(runs, aims, found, read_speed(args.runs))
         with files.writing(args.output) as stream:
             stream.write(page)
     except CleftError as error:

@@ -1,5 +1,6 @@
 """Training of the peers: what a run keeps, and that one cut short goes on as if it had not been."""
 
+import argparse
 import json
 import random
 import sys
@@ -144,3 +145,32 @@ def test_models_that_can_be_trained_have_a_peer_and_a_search() -> None:
         assert places.driver(name).is_file()
         assert (PEERS / f"train_{places.peer_of(name)}.py").is_file()
         assert settings["search"] in ("MBR", "CKY")
+
+
+def test_greedy_decoding_takes_as_many_steps_as_there_are_splits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PEERS))
+    import decode
+
+    monkeypatch.setattr(decode, "LENGTHS", tmp_path)
+    (tmp_path / "5.mrg").write_text(
+        "(S (NP (DT the) (NN heron)) (VP (VBZ waits) (PP (IN by) (NP (NN water)))))\n"
+    )
+    model = PEERS.parents[1] / "src" / "cleft" / "models" / "en-fast"
+    options = argparse.Namespace(model=model, search="greedy", length=5)
+    assert decode.cleft(options)() == {"steps": 4, "splits": 16}
+    options.search = "beam 3"
+    assert decode.cleft(options)()["steps"] >= 4
+    assert decode._chart(3, 1) == {"steps": 2, "splits": 4}
+
+
+def test_a_decoder_that_failed_or_was_slow_is_not_asked_for_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    import complexity
+
+    assert not complexity.is_beyond({"10": {"ms": 400.0}}, 0.5)
+    assert complexity.is_beyond({"10": {"ms": 600.0}}, 0.5)
+    assert complexity.is_beyond({"10": {"error": "no memory"}}, 0.5)

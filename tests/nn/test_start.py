@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from cleft.cli import main
 from cleft.errors import InputError, RecipeError
 from cleft.nn.checkpoint import load_checkpoint, load_model
+from cleft.nn.export.export import export
 from cleft.nn.features import UNKNOWN
 from cleft.nn.train.recipe import Recipe, read_recipe
 from cleft.nn.train.setup import prepare
@@ -44,15 +45,20 @@ def first(tmp_path_factory) -> Path:
     return folder
 
 
+def bare(task: str, folder: Path) -> Path:
+    """A recipe without [network], which is that of the model it begins from."""
+    head, _, rest = Path(f"recipes/tiny-{task}.toml").read_text().partition("[network]")
+    path = folder / "bare.toml"
+    path.write_text(f"{head}[data{rest.partition('[data')[2]}")
+    return path
+
+
 def dev_of(folder: Path) -> list[dict]:
     return [line["dev"] for line in lines(folder, "epoch")]
 
 
 def test_a_run_from_a_run_begins_with_its_dev_scores_and_its_network(first, tmp_path, capsys):
-    bare = tmp_path / "bare.toml"  # no [network]: it is that of the first run
-    table = Path("recipes/tiny-joint.toml").read_text().split("[network]")[1].partition("[data")[2]
-    bare.write_text(f'init = "{first}"\n[data{table}')
-    recipe = read_recipe(bare, QUICK)
+    recipe = read_recipe(bare("joint", tmp_path), [*QUICK, f"init={first}"])
     assert recipe.network.label_none
     train(recipe, tmp_path / "run")
     before, after = dev_of(tmp_path / "run")
@@ -88,16 +94,19 @@ def test_new_names_get_rows_and_the_old_ones_keep_theirs(first, tmp_path, capsys
     before = old.network.head("syntax").labels.pair
     after = built.network.head("syntax").labels.pair
     assert torch.equal(after.linear.bias[:labels], before.linear.bias[:labels])
-    assert after.linear.bias[labels] == 0
+    assert after.linear.bias[labels].item() == pytest.approx(before.linear.bias.mean().item())
     assert torch.equal(after.linear.bias[-1], before.linear.bias[-1])  # of what is no phrase
     size = after.weight.shape[1]
     assert torch.equal(after.weight[: labels * size], before.weight[: labels * size])
-    assert not after.weight[labels * size : -size].any()
+    mean = before.weight.view(-1, size, size).mean(0)
+    assert torch.allclose(after.weight[labels * size : -size], mean, atol=1e-6)
     assert torch.equal(after.weight[-size:], before.weight[-size:])
     words, was = built.network.reader.words.weight, old.network.reader.words.weight
     assert torch.equal(words[: len(was)], was)
     assert torch.equal(words[new.word_id("zymurgist")], was[UNKNOWN])
     train(recipe, tmp_path / "run")
+    # What is new is never the best before it is learnt.
+    assert dev_of(tmp_path / "run")[0]["syntax"] == dev_of(first)[-1]["syntax"]
     said = capsys.readouterr().err
     assert "new: labels of syntax FOO\n" in said
     assert "new: tags BAR\n" in said
@@ -164,7 +173,7 @@ def test_a_directory_without_a_model_is_one_clear_line(first, tmp_path, capsys):
         command = ["train", "recipes/tiny-syntax.toml", "--from", str(folder)]
         assert main([*command, "-o", str(tmp_path / "run")]) == 2
         error = capsys.readouterr().err
-        assert "tiny-syntax.toml: init: expected the directory of a training run" in error
+        assert "tiny-syntax.toml: init: expected a training run or" in error
         assert error.count("\n") == 1
     damaged = tmp_path / "damaged"
     shutil.copytree(first, damaged)
@@ -174,3 +183,44 @@ def test_a_directory_without_a_model_is_one_clear_line(first, tmp_path, capsys):
     save_file(weights, path)
     with pytest.raises(InputError, match=r"expected encoder.words.weight of shape .* nothing"):
         prepare(tiny("joint", damaged, "network.label_none=true"))
+
+
+def test_an_exported_model_is_trained_further_and_exported_again(tmp_path, capsys):
+    bert, kept = write_bert(tmp_path / "bert"), tmp_path / "kept"
+    over = (
+        "network.encoder=transformer",
+        f'network.transformer="{bert}"',
+        "network.transformer_frozen=false",
+        "network.embeddings_frozen=true",
+        "network.encoder_layers=0",
+    )
+    train(tiny("syntax", "", *over), tmp_path / "a")
+    export(tmp_path / "a", kept)
+    shutil.rmtree(bert)
+    command = [
+        "train",
+        str(bare("syntax", tmp_path)),
+        "--from",
+        str(kept),
+        "-o",
+        str(tmp_path / "b"),
+    ]
+    command += [word for setting in QUICK for word in ("--set", setting)]
+    assert main(command) == 0
+    assert f"begins from {kept}\n" in capsys.readouterr().err
+    assert dev_of(tmp_path / "b")[0] == dev_of(tmp_path / "a")[-1]
+    shutil.rmtree(kept)
+    assert main([*command, "--resume", "--set", "training.epochs=2"]) == 0
+    assert len(dev_of(tmp_path / "b")) == 3
+    export(tmp_path / "b", tmp_path / "again")
+    capsys.readouterr()
+
+
+def test_a_model_is_found_by_its_name(tmp_path):
+    path = bare("syntax", tmp_path)
+    network = read_recipe(path, init="en-fast", output=str(tmp_path / "run")).network
+    assert (network.encoder, network.tasks, network.tags) == ("lstm", ("syntax",), True)
+    with pytest.raises(RecipeError, match=r"init: .* found no en-fsat; there are en"):
+        read_recipe(path, init="en-fsat", output=str(tmp_path / "run"))
+    with pytest.raises(RecipeError, match=r"output: expected a directory for the run"):
+        read_recipe(path, init="en")

@@ -65,6 +65,7 @@ def documents_of(
         document=True,
         task=task,
         beam=args.beam,
+        joint=args.joint,
         jobs=args.jobs,
     )
     with closing(results):  # type: ignore[type-var]

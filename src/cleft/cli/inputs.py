@@ -125,6 +125,12 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=int, default=1, metavar="N", help="width of the search (default: 1, greedy)"
     )
+    parser.add_argument(
+        "--no-joint",
+        dest="joint",
+        action="store_false",
+        help="choose the structure first, then each label by itself, as in the paper",
+    )
 
 
 # ---------------------------------------------------------------- finding

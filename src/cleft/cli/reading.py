@@ -222,6 +222,7 @@ def parsed(
         live or sentences,
         ready=live.ready if live else always,
         beam=args.beam,
+        joint=args.joint,
         jobs=args.jobs,
         language=sentences.language,
         hyphens=sentences.hyphens,

@@ -18,8 +18,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="init",
         default="",
-        metavar="RUN_DIR",
-        help="begin with the weights of a training run (key 'init' of a recipe)",
+        metavar="MODEL",
+        help="begin with the weights of a training run or of a model, as en (key 'init')",
     )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
 

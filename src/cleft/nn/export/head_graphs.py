@@ -17,6 +17,8 @@ from cleft.nn.heads import BoundaryMarker, SpanLabels, SplitHead, SplitLabels
 from cleft.nn.layers import Biaffine, Decoder, Lstm, Mlp, Recurrent
 from cleft.nn.network import Tagger
 
+SPAN_BIAS = "span_bias"
+
 
 def _gates(weight: Array) -> Array:
     """The three gates that are logistic first, the new value last: two activations, not four."""
@@ -60,7 +62,10 @@ def memory_graph(head: SplitHead, size: int, *, int8: bool = False) -> bytes:
         graph.output(name, value)
     if marks:
         graph.output("marks", marks)
-    return graph.to_bytes()
+    facts = {}
+    if head.span_scores is not None:  # no tree depends on it, but further training does
+        facts[SPAN_BIAS] = repr(head.span_scores.bias.item())
+    return graph.to_bytes(facts)
 
 
 def _marks(graph: Graph, x: str, real: str, shape: str, marker: BoundaryMarker) -> str:

@@ -200,8 +200,8 @@ class TrainingConfig:
 class Recipe:
     """A whole recipe.
 
-    `init` is a training run (or its `best`) whose weights this one begins with; settings of the
-    network that are not named are that run's. `variants` are named lists of settings; `ablation`
+    `init` is a training run or a model whose weights the run begins with; settings of the network
+    that are not named are that one's. `variants` are named lists of settings; `ablation`
     is the one that is in force. `source` and `settings` say how the recipe was asked for.
     """
 

@@ -165,7 +165,9 @@ def prepare(recipe: Recipe, begun: Path | None = None) -> Materials:
     `begun` is the directory of a run that is resumed: it has its weights, and what it needs of
     the model that it began from.
     """
-    origin = Origin.find(recipe.init, begun) if recipe.init else None
+    origin = None
+    if recipe.init:
+        origin = Origin.find(recipe.init, recipe.network.transformer, begun)
     train, sources, dev, hashes = {}, {}, {}, {}
     for task, config in recipe.data.items():
         found = read_sentences(task, config.train, config)

@@ -16,7 +16,8 @@ import numpy.typing as npt
 import torch
 
 from cleft import files
-from cleft.errors import InputError, Place, RecipeError
+from cleft.errors import InputError, ModelError, Place, RecipeError
+from cleft.models import builtin_models, model_path
 from cleft.nn.checkpoint import (
     Tensors,
     read_object,
@@ -30,7 +31,8 @@ from cleft.nn.checkpoint import (
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import UNKNOWN, Vocabulary
 from cleft.nn.network import Network
-from cleft.runtime.directory import map_matrix
+from cleft.runtime import ModelDirectory
+from cleft.runtime.directory import SUMS, map_matrix
 
 Vector = npt.NDArray[np.float32]
 
@@ -133,9 +135,14 @@ class Origin:
     sums: Mapping[str, str]
 
     @classmethod
-    def find(cls, init: str, begun: Path | None = None) -> Origin:
-        """The model of a training run, or what a run that has begun keeps of it."""
-        folder = begun / "init" if begun is not None else _trained(init)
+    def find(cls, init: str, transformer: str, begun: Path | None = None) -> Origin:
+        """The model of a training run, an exported one, or what a run that has begun keeps of it.
+
+        The transformer of an exported model is written to a directory that the recipe names.
+        """
+        folder = begun / "init" if begun is not None else _find(init)
+        if begun is None and (folder / SUMS).exists():
+            return cls._exported(ModelDirectory(folder), transformer)
         table = read_object(folder / "config.json")
         sums = table.get("sums", {})
         if begun is None:
@@ -147,6 +154,21 @@ class Origin:
             vocabulary=Vocabulary.from_table(read_object(folder / "vocabulary.json")),
             tensors=read_tensors(folder / WEIGHTS) if begun is None else {},
             sums=sums,
+        )
+
+    @classmethod
+    def _exported(cls, directory: ModelDirectory, transformer: str) -> Origin:
+        from cleft.nn.export.readback import network_table, read_back
+
+        table = network_table(directory, transformer)
+        network, vocabulary = read_back(directory, table)
+        return cls(
+            folder=directory.path,
+            table={"network": table, "heads": list(directory.manifest.tasks)},
+            config=network.config,
+            vocabulary=vocabulary,
+            tensors=trained_tensors(network),
+            sums={SUMS: files.sha256(directory.path / SUMS)},
         )
 
     def keep(self, folder: Path) -> None:
@@ -179,8 +201,8 @@ class Origin:
     def fill(self, network: Network, vocabulary: Vocabulary) -> None:
         """Put the model's weights into a network, row by row where a row stands for a name.
 
-        A new word or character begins as the unknown one, so that nothing else changes by it;
-        a new label or tag keeps the row that it has.
+        A new word or character begins as the unknown one, and a new label or tag as the mean of
+        the others, which is never the best of them: trees do not change by what is not learnt yet.
         """
         before, after = _names(self.config, self.vocabulary), _names(network.config, vocabulary)
         for name, tensor in trained_tensors(network).items():
@@ -192,9 +214,9 @@ class Origin:
                 tensor.copy_(saved_tensor(self.tensors, name, tensor, where))
                 continue
             numbers = {key: number for number, key in enumerate(before[name])}
-            unknown = UNKNOWN if name.startswith("encoder.") else -1
-            rows = torch.tensor([numbers.get(key, unknown) for key in after[name]])
+            rows = torch.tensor([numbers.get(key, -1) for key in after[name]])
             old, new = found.reshape(len(numbers), -1), tensor.view(len(rows), -1)
+            new[:] = old[UNKNOWN] if name.startswith("encoder.") else old.mean(0)
             new[rows >= 0] = old[rows[rows >= 0]]
 
     def _is_new(self, name: str) -> bool:
@@ -207,50 +229,65 @@ class Origin:
         frozen = self.config.transformer_frozen or self.config.embeddings_frozen
         return frozen and name.startswith("encoder.context.transformer.")
 
-    def remarks(self, config: NetworkConfig, vocabulary: Vocabulary) -> list[str]:
+    def remarks(self, network: Network, vocabulary: Vocabulary) -> list[str]:
         """What is new to the model and what of it is left out, a line each."""
-        said = []
-        old, new = set(self.config.tasks), set(config.tasks)
-        heads = {"new": new - old, "left out": old - new}
-        for what, tasks in heads.items():
-            said += [f"{what}: the head for {task}" for task in sorted(tasks)]
+        config = network.config
+        old, new = set(self.table.get("heads", self.config.tasks)), set(config.tasks)
+        said = [f"new: the head for {task}" for task in sorted(new - old)]
+        said += [f"left out: the head for {task}" for task in sorted(old - new)]
         if config.tags != self.config.tags:
             said.append(f"{'new' if config.tags else 'left out'}: the part-of-speech head")
-        for kind in ("words", "chars"):
-            count = len(getattr(vocabulary, kind)) - len(getattr(self.vocabulary, kind))
-            if count:
-                name = "characters" if kind == "chars" else kind
-                said.append(f"new: {count} {name}, each begins as an unknown one")
-        names = {f"labels of {task}": vocabulary.labels[task] for task in sorted(old & new)}
-        known = {f"labels of {task}": self.vocabulary.labels[task] for task in sorted(old & new)}
-        if config.tags and self.config.tags:
-            names["tags"], known["tags"] = vocabulary.tags, self.vocabulary.tags
-        for kind, found in names.items():
-            if more := found[len(known[kind]) :]:
+        before, after = _names(self.config, self.vocabulary), _names(config, vocabulary)
+        kinds = {"encoder.words.weight": "words", "encoder.chars.embedding.weight": "characters"}
+        kinds |= {f"heads.{task}.labels.pair.weight": f"labels of {task}" for task in config.tasks}
+        kinds["tagger.score.weight"] = "tags"
+        kept = self.tensors.keys() & trained_tensors(network).keys()
+        for name, kind in kinds.items():
+            known = set(before[name]) if name in kept else set(after.get(name, ()))
+            more = [str(key) for key in after.get(name, ()) if key not in known]
+            if more and name.startswith("encoder."):
+                said.append(f"new: {len(more)} {kind}, each begins as an unknown one")
+            elif more:
                 said.append(f"new: {kind} {', '.join(more)}")
         return said
 
 
-def _trained(init: str) -> Path:
-    """The directory of the model that `init` names."""
-    folder = trained_folder(init)
-    if not (folder / WEIGHTS).is_file():
+def _find(init: str) -> Path:
+    """The directory of the model that `init` names: of a built-in one, of a run, of another."""
+    folder = model_path(init) if init in builtin_models() else trained_folder(init)
+    if (folder / WEIGHTS).is_file() or (folder / SUMS).is_file():
+        return folder
+    if Path(init).expanduser().exists():
         raise RecipeError(
-            f"expected the directory of a training run, found no {WEIGHTS} in {folder}",
+            f"expected a training run or an exported model, found no {WEIGHTS} in {folder}",
             where="init",
             hint="a run has one in best/ when its first epoch has been scored",
         )
-    return folder
+    try:
+        return model_path(init)
+    except ModelError as error:
+        raise RecipeError(
+            f"expected a training run or a model's name or directory, found no {init}",
+            where="init",
+            hint=error.hint,
+        ) from error
 
 
 def network_of(init: str, output: str) -> dict[str, Any]:
     """The network of the model that `init` names, but its tasks; a run that has begun knows it."""
     begun = Path(output).expanduser()
     is_begun = bool(output) and (begun / "checkpoint.json").exists()
-    path = (begun / "init" if is_begun else _trained(init)) / "config.json"
-    network = read_object(path).get("network")
+    folder = begun / "init" if is_begun else _find(init)
+    if (folder / SUMS).exists():
+        from cleft.nn.export.readback import network_table
+
+        if not output:
+            raise RecipeError("expected a directory for the run, found none", where="output")
+        network: Any = network_table(ModelDirectory(folder), str(begun / "init" / "transformer"))
+    else:
+        network = read_object(folder / "config.json").get("network")
     if not isinstance(network, dict):
-        raise InputError(f"expected a table, found {network!r}", where=f"{path}: network")
+        raise InputError(f"expected a table, found {network!r}", where=f"{folder}: network")
     return {key: value for key, value in network.items() if key != "tasks"}
 
 

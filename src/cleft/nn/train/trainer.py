@@ -242,7 +242,7 @@ class Trainer:
     def _begin(self, origin: Origin) -> None:
         """Say what a model gave, and keep it as the best so far: it is what is to be surpassed."""
         self.progress.say(f"begins from {origin.folder}")
-        for remark in origin.remarks(self.network.config, self.materials.vocabulary):
+        for remark in origin.remarks(self.network, self.materials.vocabulary):
             self.progress.say(remark)
         if self.fabric.is_global_zero:
             origin.keep(self.directory.path / "init")
