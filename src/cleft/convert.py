@@ -364,17 +364,9 @@ def _json(value: object) -> str:
 
 def _nested(tree: DiscourseTree, classes: RelationClasses) -> str:
     """A binary tree as nested lists, written without recursion."""
-    parts: list[str] = []
-    stack: list[DiscourseTree | str] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, str):
-            parts.append(node)
-        elif node.edu is not None:
-            parts.append(_json(list(node.edu.span)))
-        else:
-            name = node.relation
-            parts.append(_json([classes.coarse(name), name, node.nuclearity])[:-1])
-            left, right = node.children
-            stack += ("]", right, ", ", left, ", ")
-    return "".join(parts)
+
+    def joined(node: DiscourseTree, parts: list[str]) -> str:
+        head = _json([classes.coarse(node.relation), node.relation, node.nuclearity])
+        return f"{head[:-1]}, {', '.join(parts)}]"
+
+    return fold(tree, lambda leaf: _json(list(leaf.span)), joined)

@@ -7,6 +7,7 @@ caller can catch that.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
 class Place:
     """A position in a source: a name, and a line and column counted from 1.
 
@@ -27,22 +29,14 @@ class Place:
     'train.mrg'
     """
 
-    __slots__ = ("column", "line", "name")
-
-    def __init__(
-        self, name: str | Path, line: int | None = None, column: int | None = None
-    ) -> None:
-        self.name = str(name)
-        self.line = line
-        self.column = column
+    name: str | Path
+    line: int | None = None
+    column: int | None = None
 
     def __str__(self) -> str:
-        parts = [self.name]
-        if self.line is not None:
-            parts.append(f"line {self.line}")
-        if self.column is not None:
-            parts.append(f"column {self.column}")
-        return " ".join(parts)
+        line = "" if self.line is None else f" line {self.line}"
+        column = "" if self.column is None else f" column {self.column}"
+        return f"{self.name}{line}{column}"
 
 
 class CleftError(Exception):

@@ -218,7 +218,8 @@ def writing(path: str | Path) -> Iterator[TextIO]:
             "gzipped files are read but not written", where=str(path), hint="write without .gz"
         )
     try:
-        with _direct(target) if _is_special(target) else _replacing(target) as stream:
+        special = target.exists() and not target.is_file()
+        with _open_text(target) if special else _replacing(target) as stream:
             yield stream
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -228,23 +229,15 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         raise OutputError(f"cannot be written: {reason}", where=str(path), hint=hint) from error
 
 
-def _is_special(target: Path) -> bool:
-    return target.exists() and not target.is_file()
-
-
-@contextmanager
-def _direct(target: Path) -> Iterator[TextIO]:
-    with open(target, "w", encoding="utf-8", newline="\n", errors="backslashreplace") as stream:
-        yield stream
+def _open_text(path: Path) -> TextIO:
+    return open(path, "w", encoding="utf-8", newline="\n", errors="backslashreplace")
 
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[TextIO]:
     target = target.resolve() if target.is_symlink() else target
     with partial(target) as temporary:
-        with open(
-            temporary, "w", encoding="utf-8", newline="\n", errors="backslashreplace"
-        ) as stream:
+        with _open_text(temporary) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

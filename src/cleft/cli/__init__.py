@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 import cleft
-from cleft.errors import CleftError, LanguageWarning
+from cleft.errors import CleftError, LanguageWarning, UsageError
 
 COMMANDS = {
     "parse": "parse text to syntactic and discourse trees",
@@ -156,6 +156,25 @@ def _help(name: str) -> dict[str, Any]:
     text = files(__name__).joinpath("help", f"{name}.txt").read_text(encoding="utf-8")
     description, _, epilog = text.partition("\n\n")
     return {"description": " ".join(description.split()), "epilog": epilog}
+
+
+@contextmanager
+def packages_of(extra: str, doing: str) -> Iterator[None]:
+    """Say what to install if an import in this block fails.
+
+    >>> with packages_of("train", "training"):
+    ...     raise ModuleNotFoundError(name="torch")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cleft.errors.UsageError: training needs the package 'torch'; pip install '.[train]' ...
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{doing} needs the package {error.name!r}",
+            hint=f"pip install '.[{extra}]' in a clone of cleft",
+        ) from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,7 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from cleft.errors import InputError, UsageError
+from cleft.cli import packages_of
+from cleft.errors import InputError
 
 TOKEN = "CLEFT_SERVE_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
@@ -67,15 +68,10 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load the models, listen, serve."""
-    try:
+    with packages_of("serve", "serving"):
         from cleft.server.batching import load_models
         from cleft.server.run import bind, serve
         from cleft.server.settings import Settings
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"serving needs the package {error.name!r}",
-            hint="pip install '.[serve]' in a clone of cleft",
-        ) from error
     from cleft.models import DEFAULT
 
     names = (*LIMITS, "seconds")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from cleft.cli import packages_of
 from cleft.errors import UsageError
 from cleft.formats.cleaning import CLEANINGS
 
@@ -27,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the recipe and train."""
-    with training_packages("training"):
+    with packages_of("train", "training"):
         from cleft.nn.train.recipe import read_recipe
         from cleft.nn.train.rundir import RunDirectory
         from cleft.nn.train.trainer import train
@@ -56,25 +55,6 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="put a value over the recipe's, as in training.epochs=5; may repeat",
     )
-
-
-@contextmanager
-def training_packages(doing: str) -> Iterator[None]:
-    """Say what to install if an import in this block fails.
-
-    >>> with training_packages("training"):
-    ...     raise ModuleNotFoundError(name="torch")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    cleft.errors.UsageError: training needs the package 'torch'; pip install '.[train]' ...
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"{doing} needs the package {error.name!r}",
-            hint="pip install '.[train]' in a clone of cleft",
-        ) from error
 
 
 # ---------------------------------------------------------------- cleft export
@@ -125,7 +105,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 def run_export(args: argparse.Namespace) -> int:
     """Export, and say what was written."""
-    with training_packages("exporting"):
+    with packages_of("train", "exporting"):
         from cleft.nn.export.export import ExportOptions, export
         from cleft.nn.export.int8 import dev_sentences
         from cleft.nn.train.recipe import read_recipe

@@ -261,7 +261,9 @@ def format_of(path: files.Readable, name: str | None = None, default: str | None
     """
     if name is not None:
         if name not in FORMATS:
-            raise UsageError(f"no format is called {name!r}", hint=f"use one of {_names()}")
+            raise UsageError(
+                f"no format is called {name!r}", hint=f"use one of {', '.join(FORMATS)}"
+            )
         return FORMATS[name]
     ending = Path(files.source_name(path).removesuffix(".gz")).suffix.lower()
     for found in FORMATS.values():
@@ -272,12 +274,8 @@ def format_of(path: files.Readable, name: str | None = None, default: str | None
     raise UsageError(
         f"the ending {ending!r} tells no format" if ending else "the name has no ending",
         where=str(path),
-        hint=f"name the format: one of {_names()}",
+        hint=f"name the format: one of {', '.join(FORMATS)}",
     )
-
-
-def _names() -> str:
-    return ", ".join(FORMATS)
 
 
 def begins_as(text: str) -> str | None:

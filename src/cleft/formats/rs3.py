@@ -198,12 +198,9 @@ class _Reader:
 
     def _roles(self, record: Record) -> tuple[list[Part], list[Part]]:
         """The nuclei and the satellites among a unit's children, which are built."""
-        nuclei: list[Part] = []
-        satellites: list[Part] = []
-        for child in self.children[record.get("id")]:
-            part = self.wholes.pop(child.get("id"))
-            (nuclei if part.role == "N" else satellites).append(part)
-        return nuclei, satellites
+        parts = [self.wholes.pop(child.get("id")) for child in self.children[record.get("id")]]
+        nuclei = [part for part in parts if part.role == "N"]
+        return nuclei, [part for part in parts if part.role != "N"]
 
     def _role(self, record: Record) -> str:
         """N or S, by the relation and what the parent is; N at a root."""

@@ -5,8 +5,10 @@ Here are the counts of matched, gold and predicted items that all of them are ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from cleft.errors import MetricError
 
 __all__ = ["Counts", "percentage"]
 
@@ -18,6 +20,15 @@ def percentage(part: float, whole: float) -> float:
     (87.5, 0.0)
     """
     return 100.0 * part / whole if whole else 0.0
+
+
+def check_pairs(gold: Sequence[object], predicted: Sequence[object]) -> None:
+    """Fail unless there are as many predicted trees as gold ones."""
+    if len(gold) != len(predicted):
+        raise MetricError(
+            f"{len(gold)} gold trees but {len(predicted)} predicted ones",
+            hint="give one predicted tree for each gold one, or None where there is none",
+        )
 
 
 class Shares:

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cleft.errors import MetricError
-from cleft.metrics import Counts, Shares, percentage
+from cleft.metrics import Counts, Shares, check_pairs, percentage
 from cleft.metrics.bracketing import (
     Bracket,
     Bracketing,
@@ -216,11 +215,7 @@ def score_syntax(
     >>> round(scores.recall, 2), scores.precision, round(scores.f1, 2), scores.errors
     (66.67, 100.0, 80.0, 0)
     """
-    if len(gold) != len(predicted):
-        raise MetricError(
-            f"{len(gold)} gold trees but {len(predicted)} predicted ones",
-            hint="give one predicted tree for each gold one, or None where there is none",
-        )
+    check_pairs(gold, predicted)
     rules = Rules(parameters)
     rows: list[SentenceScore] = []
     for number, (one, two) in enumerate(zip(gold, predicted, strict=True), start=1):

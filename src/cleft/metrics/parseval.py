@@ -24,7 +24,7 @@ from typing import Literal
 
 from cleft.discourse import DiscourseTree
 from cleft.errors import MetricError, UsageError
-from cleft.metrics import Counts
+from cleft.metrics import Counts, check_pairs
 from cleft.span import Span
 
 __all__ = ["MEASURES", "DiscourseMetric", "DiscourseScores", "DiscourseSentence", "score_discourse"]
@@ -90,11 +90,7 @@ def score_discourse(
     """
     if metric not in ("rst", "original"):
         raise UsageError(f"no metric is called {metric!r}", hint="use 'rst' or 'original'")
-    if len(gold) != len(predicted):
-        raise MetricError(
-            f"{len(gold)} gold trees but {len(predicted)} predicted ones",
-            hint="give one predicted tree for each gold one, or None where there is none",
-        )
+    check_pairs(gold, predicted)
     rows = []
     known = sentence_ends or [()] * len(gold)
     for number, (one, two, ends) in enumerate(zip(gold, predicted, known, strict=True), start=1):

@@ -15,7 +15,6 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from cleft import files
 from cleft.errors import ModelError
 from cleft.runtime.manifest import CONFIG, Manifest
 from cleft.search.labels import Counts
@@ -84,22 +84,10 @@ Looked for as it is: how long a key is can be written in several ways.
 """
 
 
-def checksum(data: Iterable[bytes]) -> str:
-    """The SHA-256 of bytes that come in blocks.
-
-    >>> checksum([b"cle", b"ft"])[:8]
-    '82ad5246'
-    """
-    digest = hashlib.sha256()
-    for block in data:
-        digest.update(block)
-    return digest.hexdigest()
-
-
 def write_checksums(directory: Path) -> None:
     """Write SHA256SUMS over all files of a directory."""
     names = sorted(path.name for path in directory.iterdir() if path.name != SUMS)
-    lines = [f"{checksum([(directory / name).read_bytes()])}  {name}\n" for name in names]
+    lines = [f"{files.sha256(directory / name)}  {name}\n" for name in names]
     (directory / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
@@ -180,7 +168,7 @@ class ModelDirectory:
 
     def _verified(self, name: str, most: int = LARGE) -> bytes:
         data = self._bytes(name, most)
-        self._compare(name, checksum([data]), len(data))
+        self._compare(name, hashlib.sha256(data).hexdigest(), len(data))
         return data
 
     def _compare(self, name: str, found: str, size: int) -> None:
@@ -248,7 +236,7 @@ class ModelDirectory:
         try:
             self._plain_size(path, LARGE)
             with open(path, "rb") as stream:
-                found = checksum(iter(lambda: stream.read(1 << 20), b""))
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
                 self._compare(name, found, stream.tell())
             array = map_matrix(path)
         except (OSError, ValueError) as error:

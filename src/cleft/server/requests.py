@@ -80,20 +80,23 @@ class ParseRequest(ParseOptions, frozen=True, kw_only=True, forbid_unknown_field
     tokens: Tokens | UnsetType = UNSET
 
 
-class SegmentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The body of /v1/segment."""
+class LineRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of a stream that is an object: a text, or tokens."""
 
     text: Text | UnsetType = UNSET
     tokens: Tokens | UnsetType = UNSET
+
+
+class SegmentRequest(LineRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of /v1/segment."""
+
     beam: Beam = 1
     model: str | UnsetType = UNSET
 
 
-class DocumentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DocumentRequest(LineRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of /v1/document: one text, or the sentences of one as tokens."""
 
-    text: Text | UnsetType = UNSET
-    tokens: Tokens | UnsetType = UNSET
     paragraphs: Annotated[
         list[Annotated[int, Meta(ge=0, le=1_000_000)]],
         Meta(description="of tokens: the numbers of the sentences that begin a paragraph"),
@@ -105,13 +108,6 @@ class DocumentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     model: str | UnsetType = UNSET
     formats: list[Literal["jsonl", "rs3", "rs4", "dis", "svg", "html"]] = []
     theme: Theme = "auto"
-
-
-class LineRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A line of a stream that is an object."""
-
-    text: Text | UnsetType = UNSET
-    tokens: Tokens | UnsetType = UNSET
 
 
 class DrawRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -367,9 +363,7 @@ def _typed(query: Mapping[str, str]) -> dict[str, Any]:
     return table
 
 
-def _check_source(
-    request: ParseRequest | SegmentRequest | DocumentRequest | LineRequest, where: str
-) -> None:
+def _check_source(request: ParseRequest | LineRequest, where: str) -> None:
     given = [name for name in ("text", "tokens") if getattr(request, name) is not UNSET]
     if len(given) != 1:
         found = "both" if given else "neither"

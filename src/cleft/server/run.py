@@ -15,7 +15,6 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 import h11
@@ -289,12 +288,8 @@ def _sigterm() -> Iterator[None]:
     After its orderly end uvicorn sends itself the signal once more, for whoever
     had a handler before: that must not kill us, as we end with 0.
     """
-    old = signal.signal(signal.SIGTERM, _nothing)
+    old = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, old)
-
-
-def _nothing(number: int, frame: FrameType | None) -> None:
-    pass

@@ -137,9 +137,14 @@ def language_named(code: str) -> Language:
     return LANGUAGES.get(base) or Language(code=base, **OTHER)
 
 
-def _base(code: str) -> str:
+def base_of(code: str) -> str:
     """The language of a code, without a country or script."""
-    base = code.replace("_", "-").partition("-")[0].lower() if isinstance(code, str) else ""
+    return code.replace("_", "-").partition("-")[0].lower()
+
+
+def _base(code: str) -> str:
+    """The same of a code that is checked."""
+    base = base_of(code) if isinstance(code, str) else ""
     if not (base.isascii() and base.isalpha() and len(base) in (2, 3)):
         raise UsageError(
             "expected a language code of two or three letters",

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from cleft.text.languages import TABLES
+from cleft.text.languages import TABLES, base_of
 
 ENOUGH = 0.35
 """A text with this share of function words is in its language, and no other is looked for."""
@@ -100,7 +100,7 @@ def language_remark(text: str, language: str) -> str | None:
         return None
     return (
         f"the text looks like {found}, but the model was trained on "
-        f"{_name(_base(language))}: its trees make no sense"
+        f"{_name(base_of(language))}: its trees make no sense"
     )
 
 
@@ -115,7 +115,7 @@ def other_language(text: str, language: str) -> str | None:
     >>> other_language("The rain falls on the roofs of the town.", "en") is None
     True
     """
-    code = _base(language)
+    code = base_of(language)
     home = LATIN if code in PROFILES else WRITTEN.get(code, {}).get("script")
     if not home:
         return None
@@ -129,10 +129,6 @@ def other_language(text: str, language: str) -> str | None:
         return _other_than(code, words)
     letters = sum(map(len, words))
     return None if letters < LETTERS else _by_words(words) or "a language in Latin script"
-
-
-def _base(code: str) -> str:
-    return code.replace("_", "-").partition("-")[0].lower()
 
 
 def _name(code: str) -> str:
