@@ -11,26 +11,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+
+import turns  # noqa: F401 - finds the modules of peers/
+from decode import OneByOne
 
 from cleft.models import model_path
 from cleft.nn.export.int8 import dev_sentences
 from cleft.nn.train.evaluate import parse_sentences, score
 from cleft.runtime import ModelDirectory, OnnxScorer
-
-
-class OneByOne:
-    """A scorer that does not say that it needs no history."""
-
-    def __init__(self, scorer: OnnxScorer) -> None:
-        self._scorer = scorer
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._scorer, name)
-
-    def stateless(self, task: str) -> bool:
-        """As if each span had to wait for the one before it."""
-        return False
 
 
 def main() -> None:

@@ -46,6 +46,15 @@ def read_run(path: Path) -> Run:
     return run
 
 
+def read_speed(paths: Iterable[str | Path]) -> Mapping[str, Any]:
+    """What speed.py left as `speed.json` in one of the directories, if it did."""
+    for path in (Path(path) / "speed.json" for path in paths):
+        if path.is_file():
+            found: Mapping[str, Any] = json.loads(files.read_text(path))
+            return found
+    return {}
+
+
 def number(value: float | None, places: int = 2) -> str:
     """A score as a table shows it.
 

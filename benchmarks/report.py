@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import growth
 from plots import curves, scatter
 
 HERE = Path(__file__).resolve().parent
@@ -345,6 +346,13 @@ def sizes_table(found: Results) -> str:
     return text
 
 
+def complexity_table(found: Results) -> str:
+    """Exponents of growth with the length of a sentence."""
+    head = ["decoder", *growth.QUANTITIES.values(), "longest", "beyond that"]
+    plots = "".join(f"![{name}](../benchmarks/results/{name})\n" for name in growth.drawn(found))
+    return f"{plots}\n{table(head, growth.exponents(found))}\n{machine_line(found)}"
+
+
 TABLES: dict[str, tuple[str, Callable[[Results], str]]] = {
     "front": ("speed", front_table),
     "speed": ("speed", speed_table),
@@ -358,6 +366,7 @@ TABLES: dict[str, tuple[str, Callable[[Results], str]]] = {
     "gemm": ("limits", gemm_table),
     "shares": ("limits", shares_table),
     "sizes": ("sizes", sizes_table),
+    "complexity": ("complexity", complexity_table),
 }
 """For each name between markers: the file of results, and what makes the table of it."""
 
@@ -400,7 +409,8 @@ def drawings(results: Path = RESULTS) -> dict[str, str]:
         if points:
             heading = "F1 on wsj-sample dev and speed, 1 thread"
             found["frontier.svg"] = scatter(heading, points, x="tokens/s", y="F1")
-    return found
+    complexity = read(results, "complexity")
+    return found | (growth.drawn(complexity) if complexity is not None else {})
 
 
 def _curve(speed: Results, name: str, kind: str) -> list[tuple[float, float]]:

@@ -1,20 +1,23 @@
 """The scores of training runs as Markdown tables, from the run.json files that runs leave.
 
-    python benchmarks/results.py RUN... [--targets FILE] [-o PAGE]
+    python benchmarks/results.py RUN... [--targets FILE] [--documents RECORD] [-o PAGE]
 
-A RUN is a run.json, or a directory that holds some at any depth. The same runs
-give the same text, so a test can hold docs/results.md against the runs it was
-made from. Needs no PyTorch.
+A RUN is a run.json, or a directory that holds some at any depth; RECORD is what
+documents.py wrote. The same runs give the same text, so a test can hold
+docs/results.md against the runs it was made from. Needs no PyTorch.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ablation import ablation_blocks
+from documents import document_blocks
 from languages import is_language, language_blocks
+from paper import is_peer, paper_blocks
 from records import (
     MEASURES,
     NONE,
@@ -24,6 +27,7 @@ from records import (
     name,
     number,
     read_run,
+    read_speed,
     set_title,
     sets,
     widths,
@@ -38,7 +42,8 @@ HEAD = """\
 # Results
 
 Made by `python benchmarks/results.py docs/runs --targets benchmarks/targets.toml \
--o docs/results.md` from the records of the runs; do not edit. \
+--documents benchmarks/results/documents.json -o docs/results.md` from the records of the runs; \
+do not edit. \
 A model is chosen on dev and looks at test once, when its run is over. \
 *Silver* sets hold trees made by another parser: a score on them is agreement with it, not \
 accuracy. Commands are given at the root of the repository, with the data in `../shared`; each \
@@ -67,14 +72,24 @@ Test sets end to end, by the widest beam.
 RUNS = "## Runs\n"
 
 
-def results_page(runs: Sequence[Run], aims: Aims | None = None) -> str:
-    """The page of all runs, as Markdown; with aims, which of them were reached."""
+def results_page(
+    runs: Sequence[Run],
+    aims: Aims | None = None,
+    documents: Mapping[str, Any] | None = None,
+    speed: Mapping[str, Any] | None = None,
+) -> str:
+    """The page of all runs, as Markdown; with aims, which of them were reached.
+
+    `documents` is the record of the built-in models' trees of documents.
+    """
     aims = aims or Aims()
-    ordered = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
+    everyone = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
+    ordered = [run for run in everyone if not is_peer(run)]
     plain = [run for run in ordered if not run["recipe"].get("ablation")]
     variants = [run for run in ordered if run["recipe"].get("ablation")]
     english = [run for run in plain if not is_language(run)]
-    blocks = [HEAD, *target_blocks(plain, aims.targets)]
+    beside = [run for run in everyone if is_peer(run) or run in english]
+    blocks = [HEAD, *target_blocks(plain, aims.targets), *paper_blocks(beside, speed)]
     for text, task, head, cells in (
         (SYNTAX, "syntax", SYNTAX_HEAD, _syntax_rows),
         (DISCOURSE, "discourse", DISCOURSE_HEAD, _discourse_rows),
@@ -85,6 +100,8 @@ def results_page(runs: Sequence[Run], aims: Aims | None = None) -> str:
     genres = [row for run in english for row in _genre_rows(run)]
     if genres:
         blocks.append(f"{GENRES}\n{table(GENRE_HEAD, genres)}")
+    if documents is not None:
+        blocks += document_blocks(documents, aims.documents)
     blocks += language_blocks([run for run in plain if is_language(run)])
     if plain:
         blocks.append(f"{RUNS}\n{table(RUN_HEAD, map(_run_row, plain))}")
@@ -192,11 +209,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         help="a TOML file of [[target]] tables (recipe, set, edus, least, not_below, note) and "
         "'decisions': what the runs are held against",
     )
+    parser.add_argument("--documents", metavar="RECORD", help="what documents.py wrote")
     parser.add_argument("-o", "--output", default=files.STREAM, help="where to write")
     args = parser.parse_args(argv)
     try:
         aims = read_aims(args.targets) if args.targets else None
-        page = results_page([read_run(path) for path in find_runs(args.runs)], aims)
+        found = json.loads(files.read_text(args.documents)) if args.documents else None
+        runs = [read_run(path) for path in find_runs(args.runs)]
+        page = results_page(runs, aims, found, read_speed(args.runs))
         with files.writing(args.output) as stream:
             stream.write(page)
     except CleftError as error:

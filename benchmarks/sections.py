@@ -97,7 +97,8 @@ def accuracy(setting: Setting) -> Results:
     os.environ["CLEFT_BENCH_TAGS"] = "1"
     try:
         for who in setting.contestants:
-            if who.kind == "torch" or who.missing or who.name in ("benepar", "stanza"):
+            random = who.kind == "peer" and who.parser.model != places.trained(who.name)
+            if who.kind == "torch" or who.missing or random:
                 reason = who.missing or "random weights: speed only"
                 results[who.name] = {"error": "the same model" if who.kind == "torch" else reason}
                 continue
@@ -118,7 +119,9 @@ def _f1(who: Contestant, setting: Setting, score: Callable[..., Results]) -> Res
         predicted.write_text("".join(f"{one['brackets']}\n" for one in found), encoding="utf-8")
         lines = places.TEST.read_text(encoding="utf-8").splitlines(keepends=True)
         gold.write_text("".join(lines[: setting.limit]), encoding="utf-8")
-        return score(predicted, gold)
+        scores = score(predicted, gold)
+        del scores["counts"]
+        return scores
 
 
 # ---------------------------------------------------------------- start

@@ -11,6 +11,9 @@ measures, or another recipe whose values it must not fall below:
     edus = "given"
     least = { span = 91, relation = 69 }
     note = "Why it was missed, if it was."
+
+A `[[document]]` is the same for trees of whole documents by the built-in models:
+`way` (as documents.py names it), `least` (of original Parseval, and of `edus`) and `note`.
 """
 
 from __future__ import annotations
@@ -57,9 +60,10 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Aims:
-    """All targets, and what the ablation decided."""
+    """All targets, those for documents, and what the ablation decided."""
 
     targets: tuple[Target, ...] = ()
+    documents: tuple[Mapping[str, Any], ...] = ()
     decisions: tuple[str, ...] = ()
 
 
@@ -77,11 +81,14 @@ def read_aims(path: str | Path) -> Aims:
     decisions = table.get("decisions", [])
     if not isinstance(decisions, list) or not all(isinstance(text, str) for text in decisions):
         raise InputError("expected a list of sentences as 'decisions'", where=str(path))
-    return Aims(targets=tuple(found), decisions=tuple(decisions))
+    documents = table.get("document", [])
+    if not all({"way", "least"} <= set(each) <= {"way", "least", "note"} for each in documents):
+        raise InputError("expected 'way', 'least' and 'note' as [[document]]", where=str(path))
+    return Aims(targets=tuple(found), documents=tuple(documents), decisions=tuple(decisions))
 
 
 def _tables(table: Mapping[str, Any], path: str | Path) -> Iterator[tuple[int, Any]]:
-    unknown = sorted(set(table) - {"target", "decisions"})
+    unknown = sorted(set(table) - {"target", "document", "decisions"})
     if unknown or not isinstance(table.get("target", []), list):
         found = ", ".join(unknown) or "another 'target'"
         raise InputError(

@@ -73,9 +73,8 @@ def contestants(
     python = Path(sys.executable)
     found = [_cleft(name, "cleft", python, path, batches) for name, path in models.items()]
     for name, path in peers.items():
-        parser = run.Parser(
-            name, places.interpreter(name), places.driver(name), path, run.BATCHES[name]
-        )
+        batches_ = run.BATCHES[places.peer_of(name)]
+        parser = run.Parser(name, places.interpreter(name), places.driver(name), path, batches_)
         found.append(Contestant(name=name, kind="peer", model=name, parser=parser))
     # Last, so that it is these that go without when the time is used up.
     found += [_cleft(name, "beam", python, path, batches) for name, path in models.items()]

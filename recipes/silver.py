@@ -3,10 +3,11 @@
 python recipes/silver.py MODEL OUTPUT FILE [FILE ...] [--tokens N] [--beam N]
 
 MODEL is a model's directory or name, or the `best` directory of a training run, which needs
-PyTorch. Each file gives a .jsonl file in OUTPUT; `data.syntax` and `data.discourse` of a recipe
-read it. A file of brackets gives the words of its trees, any other its text, one paragraph a line.
+PyTorch. Each file gives a .jsonl file in OUTPUT/parts, and all of them together make
+OUTPUT/trees.jsonl, which `data.syntax` and `data.discourse` of a recipe read; their genre is
+`silver`. A file of brackets gives the words of its trees, any other its text, one paragraph a line.
 Lines are drawn at random up to N tokens a file, so that no genre drowns the others; each sentence
-is taken once. A record keeps the probability of each tree, by decision, as `confidence`.
+of a file is taken once. A record keeps the probability of each tree, by decision, as `confidence`.
 What is there already is passed over: the same command goes on where it was stopped.
 """
 
@@ -74,7 +75,7 @@ def confidence(sentence: Sentence) -> dict[str, float]:
     }
 
 
-def records(sentences: Iterable[Sentence], genre: str) -> Iterator[str]:
+def records(sentences: Iterable[Sentence], source: str) -> Iterator[str]:
     """A line for each sentence that has all its trees, once."""
     seen: set[tuple[str, ...]] = set()
     for sentence in sentences:
@@ -87,7 +88,7 @@ def records(sentences: Iterable[Sentence], genre: str) -> Iterator[str]:
             record[task].pop("tag_evidence", None)
         for key in ("text", "start", "offsets"):
             record.pop(key)
-        record |= {"genre": genre, "confidence": confidence(sentence)}
+        record |= {"genre": "silver", "source": source, "confidence": confidence(sentence)}
         yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -100,10 +101,11 @@ def main() -> None:
     options.add_argument("--tokens", type=int, default=100_000, help="at most, of each file")
     options.add_argument("--beam", type=int, default=20)
     asked = options.parse_args()
-    asked.output.mkdir(parents=True, exist_ok=True)
+    parts = asked.output / "parts"
+    parts.mkdir(parents=True, exist_ok=True)
     parser = load(asked.model)
     for path in asked.files:
-        target = asked.output / f"{name_of(path)}.jsonl"
+        target = parts / f"{name_of(path)}.jsonl"
         if target.exists():
             continue
         part = target.with_suffix(".part")
@@ -111,6 +113,9 @@ def main() -> None:
             found = parser.stream(items(path, asked.tokens), beam=asked.beam)
             stream.writelines(records(found, target.stem))
         part.replace(target)
+    with (asked.output / "trees.jsonl").open("wb") as joined:
+        for target in sorted(parts.glob("*.jsonl")):
+            joined.write(target.read_bytes())
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ import pytest
 from cleft.cli import main
 from cleft.convert import convert
 from cleft.errors import FormatError, InputError, LossError, UsageError
+from cleft.evidence import Evidence
 from cleft.formats.jsonl import Record, format_record, read_jsonl
 from cleft.formats.registry import format_of
-from cleft.tree import Evidence, Tree
+from cleft.tree import Tree
 
 DIS = """\
 ( Root (span 1 3)

@@ -5,8 +5,8 @@ from hypothesis import given
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import TreeShapeError
+from cleft.evidence import Evidence
 from cleft.span import Span
-from cleft.tree import Evidence
 from tests.strategies import discourse_trees
 
 

@@ -25,7 +25,7 @@ def make(folder: Path, *files: Path, **options: str) -> dict[str, list[dict[str,
     subprocess.run(command, check=True, capture_output=True)
     return {
         path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        for path in folder.iterdir()
+        for path in (folder / "parts").iterdir()
     }
 
 
@@ -46,14 +46,15 @@ def test_every_sentence_comes_once_with_the_models_trees(files, tmp_path) -> Non
     }
     rows = [row for part in found.values() for row in part]
     assert "X" not in {label for row in rows for label, _, _ in row["syntax"]["nodes"]}
-    assert {row["genre"] for row in rows} == {"bank", "story"}
+    assert {row["source"] for row in rows} == {"bank", "story"}
+    assert {row["genre"] for row in rows} == {"silver"}
     assert all(0 < row["confidence"][task] <= 1 for row in rows for task in row["confidence"])
     assert all(len(row["confidence"]) == 2 for row in rows)
 
 
 def test_a_file_gives_no_more_than_asked_and_a_finished_one_is_passed_over(files, tmp_path) -> None:
-    done = tmp_path / "silver" / "bank.jsonl"
-    done.parent.mkdir()
+    done = tmp_path / "silver" / "parts" / "bank.jsonl"
+    done.parent.mkdir(parents=True)
     done.write_text("{}\n")
     found = make(tmp_path / "silver", *files, tokens="1")
     assert found["bank"] == [{}]
@@ -66,6 +67,7 @@ def test_a_network_learns_from_silver_trees(files, tmp_path) -> None:
     from cleft.nn.train.recipe import DataConfig
 
     make(tmp_path / "silver", *files)
-    path = str(tmp_path / "silver" / "story.jsonl")
+    path = str(tmp_path / "silver" / "trees.jsonl")
     for task in ("syntax", "discourse"):
-        assert len(read_sentences(task, [path], DataConfig(train=(path,)))) == 3
+        config = DataConfig(train=(path,), genres=("silver",))
+        assert len(read_sentences(task, [path], config)) == 5

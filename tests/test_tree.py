@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.errors import TreeShapeError
+from cleft.evidence import Evidence
 from cleft.span import Span
-from cleft.tree import Evidence, Tree, binarise, debinarise, fold, is_dummy, split_chain, split_root
+from cleft.tree import Tree, binarise, debinarise, fold, is_dummy, split_chain, split_root
 from tests.strategies import trees
 
 CAT = "(S (NP (DT the) (JJ old) (NN cat)) (VP (VBD slept)) (. .))"

@@ -2,9 +2,9 @@
 
     python benchmarks/peers/install.py [--no-models] [supar] [benepar] [stanza]
 
-Needs `prepare.py` to have run. What is there already is left alone. benepar's
-and Stanza's models have random weights and take seconds; SuPar's is trained,
-about an hour on one core.
+Needs `prepare.py` to have run. What is there already is left alone. The models
+of benepar and Stanza have random weights and take seconds; train.py trains
+SuPar's and benepar's.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from places import (
     CONSTRAINTS,
     DATA,
     PEERS,
+    RANDOM,
     REQUIREMENTS,
-    TRAINING,
     driver,
     interpreter,
     model,
@@ -50,9 +50,9 @@ def _constraints(peer: str) -> Path:
 
 
 def build(peer: str) -> None:
-    if model(peer).exists():
+    if model(peer).exists() or peer not in RANDOM:
         return
-    treebank = DATA / TRAINING[peer]
+    treebank = DATA / RANDOM[peer]
     if not treebank.exists():
         sys.exit(f"{treebank}: expected the cleaned treebank, found no file; run prepare.py first")
     command = [str(interpreter(peer)), str(driver(peer)), "build"]

@@ -25,10 +25,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from places import CACHE, HERE, LENGTHS, PEERS, TEST, driver, interpreter, model
+from places import CACHE, HERE, LENGTHS, PEERS, TEST, driver, interpreter, model, peer_of
 
 # Each peer's own default first, then what may suit a CPU better.
-BATCHES = {"supar": (5000, 1000), "benepar": (64, 8), "stanza": (50, 100)}
+# (benepar: 100 and more are tokens, of sentences of like length, as its trainer parses.)
+BATCHES = {"supar": (5000, 1000), "benepar": (64, 8, 500), "stanza": (50, 100)}
 HARD_INPUTS: dict[str, list[str]] = {
     "empty sentence": [],
     "one word": ["word"],
@@ -82,7 +83,7 @@ class Parser:
 
 
 def peer(name: str) -> Parser:
-    return Parser(name, interpreter(name), driver(name), model(name), BATCHES[name])
+    return Parser(name, interpreter(name), driver(name), model(name), BATCHES[peer_of(name)])
 
 
 def settings(threads: int) -> dict[str, str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from cleft import DiscourseTree, Edu, Span, Tree
 from cleft.draw import Drawable, Options, Theme, diff, lay_out, svg
 from cleft.draw.theme import DARK, LIGHT
-from cleft.tree import Evidence
+from cleft.evidence import Evidence
 
 HERE = Path(__file__).parent
 FLAGS = (

@@ -24,22 +24,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "DISCOURSE",
-    "SYNTAX",
-    "CleftError",
-    "Derivation",
-    "DiscourseTree",
-    "Document",
-    "Edu",
-    "Parser",
-    "Sentence",
-    "SentenceInput",
-    "Span",
-    "Split",
-    "Tree",
-    "__version__",
-    "load",
-]
+    "DISCOURSE", "SYNTAX", "CleftError", "Derivation", "DiscourseTree", "Document", "Edu",
+    "Parser", "Sentence", "SentenceInput", "Span", "Split", "Tree", "__version__", "load",
+]  # fmt: skip
 
 _HOMES = {
     "discourse": ("DiscourseTree", "Edu"),

@@ -37,18 +37,9 @@ if TYPE_CHECKING:
     from cleft.formats.jsonl import Relations
 
 __all__ = [
-    "Dropped",
-    "Extraction",
-    "SentenceTree",
-    "convert",
-    "format_sentence",
-    "genre_of",
-    "over_sentences",
-    "read_sentences",
-    "restricted",
-    "sentence_trees",
-    "snapped",
-]
+    "Dropped", "Extraction", "SentenceTree", "convert", "format_sentence", "genre_of",
+    "over_sentences", "read_sentences", "restricted", "sentence_trees", "snapped",
+]  # fmt: skip
 
 
 def convert(

@@ -19,8 +19,6 @@ from cleft.evidence import Evidence, ScoredNode
 from cleft.span import Span
 from cleft.tree import fold
 
-__all__ = ["SPAN", "DiscourseSplit", "DiscourseTree", "Edu"]
-
 SPAN = "span"
 """The relation of the nucleus of a mononuclear relation."""
 
@@ -295,16 +293,6 @@ class DiscourseTree(ScoredNode):
 
     def __hash__(self) -> int:
         return hash(tuple((n.nuclearity, n.relations, n.edu) for n in self.preorder()))
-
-    def _repr_svg_(self) -> str:
-        from cleft.draw import svg
-
-        return svg(self)
-
-    def _repr_html_(self) -> str:
-        from cleft.draw.html_output import fragment
-
-        return fragment(self)
 
     def __repr__(self) -> str:
         return f"<DiscourseTree: {len(self.edus)} EDUs, {self.relation or 'no relation'}>"

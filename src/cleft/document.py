@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from cleft.formats.jsonl import Record
     from cleft.search import Parse
 
-__all__ = ["Document", "Summary", "grafted", "join_sentences", "moved", "paragraph_starts"]
-
 OURS = frozenset({"id", "text", "paragraphs", "sentences", "error", "discourse"})
 """Keys of a line that are a document's own; `fields` has the others."""
 

@@ -12,22 +12,10 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "CleftError",
-    "ConstraintError",
-    "FormatError",
-    "InputError",
-    "LanguageWarning",
-    "LossError",
-    "MetricError",
-    "ModelError",
-    "OutputError",
-    "Place",
-    "RecipeError",
-    "TreeFormatError",
-    "TreeShapeError",
-    "UsageError",
-    "WorkerError",
-]
+    "CleftError", "ConstraintError", "FormatError", "InputError", "LanguageWarning",
+    "LossError", "MetricError", "ModelError", "OutputError", "Place", "RecipeError",
+    "TreeFormatError", "TreeShapeError", "UsageError", "WorkerError",
+]  # fmt: skip
 
 
 class Place:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-__all__ = ["Evidence", "EvidenceTable", "ScoredNode"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -64,3 +62,13 @@ class ScoredNode:
     def split_log_prob(self) -> float | None:
         """The log-probability of the tree's splits alone; only the root of a parsed tree has it."""
         return self.evidence.split_log_prob if self.evidence else None
+
+    def _repr_svg_(self) -> str:
+        from cleft.draw import svg
+
+        return svg(self)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        from cleft.draw.html_output import fragment
+
+        return fragment(self)  # type: ignore[arg-type]

@@ -130,6 +130,7 @@ class Parser:
         alternatives: int = 0,
         trace: bool = False,
         margin: float | None = None,
+        joint: bool = True,
         language: str | None = None,
         hyphens: Hyphens | None = None,
     ) -> list[Sentence]:
@@ -149,7 +150,12 @@ class Parser:
         slept VBD
         """
         options = SearchOptions(
-            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+            beam=beam,
+            n_best=n_best,
+            alternatives=alternatives,
+            trace=trace,
+            margin=margin,
+            joint=joint,
         )
         hint = "use parse_tokens for lists of tokens, stream for many texts"
         check_type(text, str, "a text (str)", hint)
@@ -192,10 +198,13 @@ class Parser:
         alternatives: int = 0,
         trace: bool = False,
         margin: float | None = None,
+        joint: bool = True,
     ) -> list[Sentence]:
         """Parse sentences that are lists of tokens; one result each, in order.
 
-        `beam` 1 is greedy. A constraint's EDUs hold for the discourse tree, its
+        `beam` 1 is greedy. The `n_best` trees of a task differ in structure or labels, the
+        best by `log_prob` first; `joint=False` chooses structures first and then each label
+        by itself. A constraint's EDUs hold for the discourse tree, its
         spans for every tree asked for. Tags are the caller's, else the model's.
 
         >>> found = load("en-fast").parse_tokens([["It", "rained", "."], []], beam=5)
@@ -205,7 +214,12 @@ class Parser:
         None InputError
         """
         options = SearchOptions(
-            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+            beam=beam,
+            n_best=n_best,
+            alternatives=alternatives,
+            trace=trace,
+            margin=margin,
+            joint=joint,
         )
         inputs = list(self._watched(_token_inputs(sentences, constraints, tags)))
         return self.parse_inputs(inputs, task=task, options=options)
@@ -226,6 +240,7 @@ class Parser:
         alternatives: int = 0,
         trace: bool = False,
         margin: float | None = None,
+        joint: bool = True,
         language: str | None = None,
         hyphens: Hyphens | None = None,
     ) -> Document:
@@ -244,7 +259,12 @@ class Parser:
         from cleft.documents import DocumentInput, parse_whole
 
         options = SearchOptions(
-            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+            beam=beam,
+            n_best=n_best,
+            alternatives=alternatives,
+            trace=trace,
+            margin=margin,
+            joint=joint,
         )
         if (text is None) == (sentences is None):
             raise UsageError(
@@ -274,6 +294,7 @@ class Parser:
         alternatives: int = 0,
         trace: bool = False,
         margin: float | None = None,
+        joint: bool = True,
         jobs: int = 1,
         language: str | None = None,
         hyphens: Hyphens | None = None,
@@ -295,7 +316,12 @@ class Parser:
         [(0, 'It'), (0, 'She'), (1, 'We')]
         """
         options = SearchOptions(
-            beam=beam, n_best=n_best, alternatives=alternatives, trace=trace, margin=margin
+            beam=beam,
+            n_best=n_best,
+            alternatives=alternatives,
+            trace=trace,
+            margin=margin,
+            joint=joint,
         )
         self.tasks(task)
         _check_many(items, "texts or lists of tokens", "put it into a list; parse takes one text")

@@ -13,12 +13,12 @@ from typing import Any, Generic, Literal, TypeVar
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import TreeShapeError, UsageError, check_type
+from cleft.evidence import Evidence
 from cleft.span import Span, Split
 from cleft.tree import (
     DUMMY,
     Branching,
     Dummy,
-    Evidence,
     Tree,
     binarise,
     is_dummy,

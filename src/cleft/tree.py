@@ -19,22 +19,6 @@ from cleft.span import Span
 if TYPE_CHECKING:
     import nltk
 
-__all__ = [
-    "DUMMY",
-    "ROOT_LABELS",
-    "Branching",
-    "Dummy",
-    "Evidence",
-    "Tree",
-    "binarise",
-    "debinarise",
-    "fold",
-    "is_dummy",
-    "split_chain",
-    "split_root",
-    "wrap",
-]
-
 T = TypeVar("T")
 Node = TypeVar("Node", bound=ScoredNode)
 
@@ -170,16 +154,6 @@ class Tree(ScoredNode):
         from cleft.integrations.nltk import to_nltk
 
         return to_nltk(self)
-
-    def _repr_svg_(self) -> str:
-        from cleft.draw import svg
-
-        return svg(self)
-
-    def _repr_html_(self) -> str:
-        from cleft.draw.html_output import fragment
-
-        return fragment(self)
 
     def __str__(self) -> str:
         return self.brackets()

@@ -167,3 +167,21 @@ def test_shares_and_sizes_have_a_line_for_each_part():
     assert "| supar | 800.0 | 8.00 × |" in text
     assert "Of 1 MB or more in cleft's: numpy 70.\n" in text
     assert "stanza" not in text
+
+
+def test_the_growth_of_decoders_is_told_by_its_exponents(tmp_path: Path) -> None:
+    sizes = (80, 160, 320)
+    line = {str(n): {"steps": n, "splits": n * n, "ms": 0.1 * n, "memory_mb": 0.0} for n in sizes}
+    cube = {
+        str(n): {"steps": n, "splits": n**3, "ms": n**3 / 1e3, "memory_mb": n**2} for n in sizes
+    }
+    cube["640"] = {"error": "RuntimeError: a | b"}
+    found = {"machine": {}, "quick": False, "decoders": {"en, greedy": line, "a chart": cube}}
+    (tmp_path / "complexity.json").write_text(json.dumps(found))
+    page = report.filled("<!-- complexity:begin -->\n<!-- complexity:end -->", tmp_path)
+    assert "| en, greedy | 1.00 | 2.00 | 1.00 | – | 320 | – |" in page
+    assert "| a chart | 1.00 | 3.00 | 3.00 | 2.00 | 320 | RuntimeError: a / b |" in page
+    drawn = report.drawings(tmp_path)
+    assert set(drawn) == {f"complexity-{name}.svg" for name in ("steps", "splits", "ms", "memory")}
+    assert all(f"(../benchmarks/results/{name})" in page for name in drawn)
+    assert drawn["complexity-memory.svg"].count("<polyline") == 1

@@ -400,3 +400,72 @@ def test_what_a_language_was_not_scored_on_is_left_open():
     (dev,) = rows(page, "French")
     assert dev[1:5] == ["herons dev", "–", "–", "85.00"]
     assert rows(page, "Icelandic")[1][-3:] == ["97.13", "–", "–"]
+
+
+# ---------------------------------------------------------------- beside the paper
+
+
+def counted(right: int, count: int = 40) -> dict[str, Any]:
+    """Scores of sentences with ten brackets each, so many of them right."""
+    f1 = 10.0 * right
+    text = " ".join([f"{right}/10/10"] * count)
+    return {"f1": f1, "recall": f1, "precision": f1, "counts": text}
+
+
+def our_run(name: str, right: int, **network: Any) -> dict:
+    one = {"task": "syntax", "name": "herons", "silver": False, "metric": "collins"}
+    one |= {"given_edus": False, "tagging": None}
+    scored = [{**one, "part": part, "beams": {"1": counted(right)}} for part in ("dev", "test")]
+    data = {"syntax": {"train": ["x/herons/train.mrg"]}}
+    network = {"encoder": "lstm", **network}
+    return run(name, *scored, data=data, network=network)
+
+
+def peer_run(name: str, right: int, **more: Any) -> dict:
+    found = our_run(name, right)
+    recipe = {"name": name, "peer": {"search": "CKY"}, "encoder": None, "limit": None, **more}
+    versions = {"supar": "1.1.4", "benepar": "0.2.0"}
+    return {**found, "recipe": recipe, "versions": versions, "processor_hours": 2.5}
+
+
+MINILM = {"encoder": "transformer", "transformer": "~/x/minilm", "transformer_frozen": False}
+
+
+def test_a_peer_stands_beside_ours_with_the_same_encoder_and_a_test_of_the_difference():
+    runs = [our_run("small", 7), our_run("large", 8, **MINILM), our_run("worse", 6, **MINILM)]
+    runs += [peer_run("supar", 7), peer_run("benepar-minilm", 7, encoder="minilm")]
+    page = results_page(runs)
+    (scratch,) = [row for row in rows(page, "from scratch") if "SuPar" in row[1]]
+    assert scratch[2:8] == [
+        *("CKY", "70.00", "70.00", "70.00", "70.00 – 70.00"),
+        "+0.00 ± 0.00, p 1.000 (small)",
+    ]
+    assert scratch[-1] == "2.5"
+    (tuned,) = [row for row in rows(page, "minilm, fine-tuned") if "benepar" in row[1]]
+    assert tuned[7].startswith("+10.00 ± ")
+    assert tuned[7].endswith("p < 0.001 (large)")
+    # The paper's own rows are there, and a peer's run is in no other table.
+    assert "| the paper's model | 93.90 | 93.63 | 93.77 | 95.7 | 1127 |" in page
+    assert page.count("SuPar, CRF (1.1.4)") == 1
+
+
+def test_speeds_come_from_the_measurement_beside_the_runs(tmp_path):
+    speeds = {"small": 300.0, "small, beam 20": 200.0, "supar": 100.0}
+    batched = {name: {"sentences_per_second": value} for name, value in speeds.items()}
+    for one in (our_run("small", 7), peer_run("supar", 7), our_run("other", 7)):
+        (tmp_path / one["recipe"]["name"]).mkdir()
+        (tmp_path / one["recipe"]["name"] / "run.json").write_text(json.dumps(one))
+    speed = {"sections": {"batched": {"results": batched}}}
+    (tmp_path / "speed.json").write_text(json.dumps(speed))
+    main([str(tmp_path), "-o", str(tmp_path / "page.md")])
+    found = {row[1]: row[8:10] for row in rows((tmp_path / "page.md").read_text(), "from scratch")}
+    assert found["small"] == ["300", "3.00"]
+    assert found["SuPar, CRF (1.1.4)"] == ["100", "1.00"]
+    assert found["other"] == ["–", "–"]
+
+
+def test_only_whole_runs_on_one_treebank_stand_beside_the_paper():
+    tried = peer_run("supar", 7, limit=100)
+    mixed = our_run("mixed", 7)
+    mixed["recipe"]["data"]["syntax"]["train"].append("x/gulls/train.mrg")
+    assert "## Beside the paper" not in results_page([tried, mixed])

@@ -256,6 +256,23 @@ def test_a_finished_run_has_nothing_to_do() -> None:
     assert said == ["a.txt has grown by 6 bytes, which are not read"]
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_small_files_are_a_corpus_like_any_other() -> None:
+    Path("in").mkdir()
+    for number in range(100_000):
+        Path(f"in/{number:06d}.txt").write_text("It rained.\n")
+    chosen = options(shard_size=300_000 / 2**20)
+    progress = run(["in"], OUT, chosen, workers=1)
+    assert (progress.shards, progress.sentences, progress.errors) == (3, 100_000, {})
+    assert [record["id"] for record in records(OUT)] == [
+        f"in/{number:06d}.txt:1:1" for number in range(100_000)
+    ]
+    assert run(["in"], OUT, chosen, workers=1).sentences == 100_000
+    Path("in/050000.txt").write_text("It poured.\n")
+    with pytest.raises(UsageError, match=r"another run: in/050000\.txt has changed"):
+        run(["in"], OUT, chosen, workers=1)
+
+
 def test_a_folder_without_the_right_to_write_is_told() -> None:
     with locked_folder("a.txt") as folder:
 

@@ -127,15 +127,6 @@ def test_small_files_share_a_shard() -> None:
     assert [part.file.name for part in parts(plan)] == [f"{n:03d}.txt" for n in range(300)]
 
 
-@pytest.mark.slow
-def test_a_hundred_thousand_files_share_shards() -> None:
-    for number in range(100_000):
-        Path(f"{number:06d}.txt").write_text("It rained.\n")
-    plan = planned(".", size=MB)
-    assert len(plan) == 1
-    assert len(parts(plan)) == 100_000
-
-
 def test_shards_have_a_size_of_their_own_for_small_and_large_corpora() -> None:
     Path("a.txt").write_text("It rained.\n" * 50_000)
     found = find_files(["a.txt"], "lines", Path("out"))

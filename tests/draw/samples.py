@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleft.discourse import DiscourseTree, Edu
+from cleft.evidence import Evidence
 from cleft.span import Span
-from cleft.tree import Evidence, Tree
+from cleft.tree import Tree
 
 read = Tree.from_brackets
 join = DiscourseTree.join

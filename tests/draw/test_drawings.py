@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from cleft.discourse import DiscourseTree
 from cleft.draw import Options, View, diff, lay_out, svg
+from cleft.evidence import Evidence
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
 from cleft.formats.jsonl import read_jsonl
 from cleft.formats.rs3 import read_rs3
-from cleft.tree import Evidence, Tree
+from cleft.tree import Tree
 from tests.draw import looking
 from tests.draw.samples import (
     DISCOURSE_TREES,

@@ -12,7 +12,8 @@ from cleft.discourse import DiscourseTree
 from cleft.draw import diff, terminal
 from cleft.draw.characters import columns, shown
 from cleft.errors import UsageError
-from cleft.tree import Evidence, Tree
+from cleft.evidence import Evidence
+from cleft.tree import Tree
 from tests.draw.samples import (
     DISCOURSE_TREES,
     SHORT,

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import CleftError, FormatError, InputError
+from cleft.evidence import Evidence
 from cleft.formats.jsonl import Record, format_record, parse_record, read_jsonl, write_jsonl
 from cleft.span import Span
-from cleft.tree import Evidence, Tree
+from cleft.tree import Tree
 from tests.strategies import discourse_trees, trees
 
 CORPUS = {

@@ -1,6 +1,7 @@
 import pytest
 
 from cleft.discourse import DiscourseTree, Edu
+from cleft.evidence import Evidence
 from cleft.formats.rst import (
     Relation,
     RstDocument,
@@ -13,7 +14,6 @@ from cleft.formats.rst import (
     used_relations,
 )
 from cleft.span import Span
-from cleft.tree import Evidence
 
 
 def leaves(texts: str) -> list[DiscourseTree]:

@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from cleft.errors import CleftError
+from cleft.models import model_path
 from cleft.server.batching import load_models
 from cleft.server.run import bind, make_server
 from cleft.server.settings import Settings
@@ -19,9 +20,12 @@ from tests.fuzz.cases import Target, changed, damaged, json_values
 from tests.fuzz.models import original
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
-PATHS = ["/v1/parse", "/v1/segment", "/v1/draw", "/v1/evaluate"]
+PATHS = ["/v1/parse", "/v1/segment", "/v1/draw", "/v1/evaluate", "/v1/document"]
+WHOLE = "en-fast"
+"""A model with a head for documents, which the tiny ones do not have."""
 KEYS = ["text", "tokens", "task", "beam", "n_best", "alternatives", "trace", "formats", "model"]
 KEYS += ["gold", "predicted", "parameters", "metric", "syntax", "discourse", "nodes", "edus"]
+KEYS += ["paragraphs", "summary"]
 BODIES: list[dict[str, Any]] = [
     {"text": "Rain fell, so she left.", "task": "both", "beam": 2, "n_best": 2},
     {
@@ -36,6 +40,8 @@ BODIES: list[dict[str, Any]] = [
         "tokens": ["a", "b"],
         "discourse": {"edus": [[0, 1], [1, 2]], "nodes": [[0, 2, "NS", ["span", "cause"]]]},
     },
+    {"model": WHOLE, "text": "Rain\n\nIt fell. So she left.", "summary": 1, "formats": ["rs3"]},
+    {"model": WHOLE, "tokens": [["Rain", "fell"], ["So", "?"]], "paragraphs": [0, 1], "beam": 2},
 ]
 REFUSALS = {400, 401, 403, 404, 405, 408, 413, 415, 421, 422, 429, 431, 503, 504}
 SHAPE = {"code", "where", "message", "hint"}
@@ -49,7 +55,7 @@ class RefusedError(CleftError):
 @cache
 def address() -> tuple[str, int]:
     """Where the server of this process listens; it is started when first asked for."""
-    models = load_models([original("lstm")], capacity=LIMITS.queue)
+    models = load_models([original("lstm"), model_path(WHOLE)], capacity=LIMITS.queue)
     listener = bind("127.0.0.1", 0)
     server = make_server(models, LIMITS)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cleft import files as cleft_files
 from cleft.convert import convert
+from cleft.document import Document
 from cleft.formats.brackets import read_brackets, read_by_line
 from cleft.formats.cleaning import cleaning
 from cleft.formats.dis import read_dis
@@ -46,6 +47,19 @@ OURS = (
 THEIRS = (
     '{"tokens": ["So", "it", "went", "on"], "edus": [[0, 1], [1, 4]], '
     '"splits": [[0, 1, 4, "cause_NS"]], "splits_fine": [[0, 1, 4, "cause_NS"]]}\n'
+)
+WHOLE = (
+    '{"cleft": 1, "tokens": ["It", "rained", ".", "So", "?"], "discourse": {"edus": [[0, 3], '
+    '[3, 5]], "nodes": [[0, 5, "NS", ["span", "cause"]]], "texts": ["It rained.", "So?"], '
+    '"characters": [[0, 10], [12, 15]]}, "id": "a", "text": "It rained.\\n\\nSo?", "paragraphs": '
+    '[0, 1], "sentences": [{"cleft": 1, "tokens": ["It", "rained", "."], "text": "It rained.", '
+    '"start": 0, "offsets": [[0, 2], [3, 9], [9, 10]]}, {"cleft": 1, "tokens": ["So", "?"], '
+    '"text": "So?", "start": 12, "offsets": [[12, 14], [14, 15]]}]}'
+)
+CORPUS = (
+    '{"doc": "x_1", "genre": "x", "sents": [{"tokens": ["It", "rains", "."], "text": "It rains.", '
+    '"newpar": true}, {"tokens": ["So", "?"], "text": "So?", "newpar": true}], '
+    '"edus": [[0, 3], [3, 5]], "splits_fine": [[0, 3, 5, "topic-question_NS"]]}'
 )
 JSON_WORDS = [
     "[",
@@ -154,6 +168,18 @@ def _jsonl(path: Path) -> None:
     list(read_jsonl(path, "fine"))
     for form in ("jsonl", "brackets", "rs3", "dis"):
         _converted(path, "jsonl", form)
+
+
+def _whole(path: Path) -> None:
+    """A document that was read can be asked, summarised, written and read again."""
+    found = Document.from_jsonl(path.read_bytes().decode("utf-8", "replace"))
+    for number, token in enumerate(found.tokens):
+        found.sentence_of(number)
+        found.sentence_at(token.start)
+        found.edu_at(token.start)
+    str(found.summary(2))
+    found._repr_html_()
+    assert Document.from_jsonl(found.to_jsonl()).to_jsonl() == found.to_jsonl()
 
 
 def _converted(path: Path, old: str, new: str) -> None:
@@ -273,6 +299,7 @@ def targets() -> list[Target]:
         reader("brackets", BRACKETS, ["(", ")", " ", "(NP", "(NN x)", "-NONE-"], _brackets),
         reader("evalb-entries", BRACKETS, ["(", ")", " ", "(())", "(NN x)"], _entries),
         reader("jsonl", json_lines, JSON_WORDS, _jsonl),
+        reader("document", [WHOLE, CORPUS], JSON_WORDS, _whole),
         reader("dis", DIS, DIS_WORDS, _document(read_dis, "dis")),
         reader("rs3", RS3, RS3_WORDS, _document(read_rs3, "rs3")),
         reader("rsd", RSD, ["\t", "1", "2", "3", "0", "_", "_r", "_m"], _document(read_rsd, "rsd")),

@@ -58,6 +58,13 @@ def test_a_finished_run_is_scored_on_dev_and_test_with_every_beam(tmp_path):
         assert row["beams"]["1"]["cost"] == 1
         assert row["beams"]["20"]["cost"] >= 1
         assert row["beams"]["20"]["below_greedy"] == 0
+        assert ("counts" in row["beams"]["1"]) == (row["part"] == "test")
+    # The counts of the sentences make the score.
+    greedy = found["sets"][1]["beams"]["1"]
+    rows = [list(map(int, each.split("/"))) for each in greedy["counts"].split()]
+    matched, gold, predicted = map(sum, zip(*rows, strict=True))
+    assert len(rows) == 4
+    assert greedy["f1"] == pytest.approx(200 * matched / (gold + predicted), abs=1e-4)
     assert found["sets"][0]["tagging"] > 0
     assert found["sets"][2]["tagging"] is None
     assert all(row["beams"]["1"]["segmentation"] == 100 for row in found["sets"][3::2])

@@ -1,6 +1,7 @@
 """Random documents through every RST format, and random damage into every reader."""
 
 import io
+import re
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +17,15 @@ from cleft.errors import CleftError
 from cleft.formats.dis import read_dis, write_dis
 from cleft.formats.rs3 import read_rs3, write_rs3, write_rs4
 from cleft.formats.rsd import read_rsd
-from cleft.formats.rst import RstDocument, SecondaryEdge, Signal, losses, make_edu, placed
+from cleft.formats.rst import (
+    RstDocument,
+    SecondaryEdge,
+    Signal,
+    as_text,
+    losses,
+    make_edu,
+    placed,
+)
 from tests.strategies import discourse_trees
 
 Reader = Callable[[str | Path], RstDocument]
@@ -110,6 +119,47 @@ def test_rs4_gives_back_edges_and_signals_too(document: RstDocument) -> None:
         document.signal_types,
     )
     assert lost == []
+
+
+# What rstWeb's converters look for, a line at a time; its importer counts attributes.
+RSTWEB = {
+    "rel": r'<rel name="([^":;,]+)" type="(rst|multinuc)"/>',
+    "segment": r'<segment id="(\d+)" parent="(\d+)" relname="([^"]+)">(\S.*?)</segment>',
+    "group": r'<group id="(\d+)" type="(span|multinuc)"(?: parent="(\d+)" relname="([^"]+)")?/>',
+}
+
+
+@pytest.mark.parametrize("write", [write_rs3, write_rs4])
+@given(tree=discourse_trees(binary=True))
+def test_a_document_keeps_the_rules_of_rstweb(write: Writer, tree: DiscourseTree) -> None:
+    stream = io.StringIO()
+    write(RstDocument.of([as_text(tree.debinarise())]), stream)
+    found: dict[str, list[tuple[str, ...]]] = {tag: [] for tag in RSTWEB}
+    for line in stream.getvalue().splitlines():
+        for tag, pattern in RSTWEB.items():
+            if line.lstrip().startswith(f"<{tag} "):
+                match = re.fullmatch(pattern, line.strip())
+                assert match is not None, line
+                found[tag].append(match.groups(default=""))
+    # Ids count from 1: segments in the order of the text, then groups.
+    units = {row[0]: row for row in found["segment"] + found["group"]}
+    assert list(units) == [str(1 + k) for k in range(len(units))]
+    assert len(found["segment"]) == len(tree.edus)
+    # One root, which is a group; every other unit has its parent in the file.
+    assert sum(not row[2] for row in found["group"]) == 1
+    ties = [row[1:3] for row in found["segment"]] + [row[2:] for row in found["group"] if row[2]]
+    assert all(parent in units for parent, _ in ties)
+    # In a multinuclear group, whatever bears a name of a multinuclear relation is a nucleus:
+    # all bear one name, and twice or more. Satellites hang elsewhere, or have other names.
+    nuclei: dict[str, list[str]] = {}
+    for parent, name in ties:
+        kinds = {kind for known, kind in found["rel"] if known == name}
+        assert kinds or name == "span"
+        if units[parent][1] == "multinuc" and "multinuc" in kinds:
+            nuclei.setdefault(parent, []).append(name)
+        else:
+            assert "rst" in kinds or name == "span"
+    assert all(len(names) > 1 and len(set(names)) == 1 for names in nuclei.values())
 
 
 @given(forests())

@@ -220,7 +220,7 @@ def test_the_command_exports_with_what_it_is_told(checkpoint, tmp_path, capsys):
 
 RECIPE = """
 [data.syntax]
-train = "{train}"
+train = ["{train}", "silver/unread.jsonl"]
 [data.discourse]
 train = "unread.jsonl"
 """

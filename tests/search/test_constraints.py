@@ -68,7 +68,7 @@ def test_a_wide_beam_finds_the_best_syntactic_tree_with_the_required_spans(
         for splits, score in every_tree(scorer, words, "syntax")
         if set(demands.spans) <= spans_of(splits, length)
     ]
-    options = SearchOptions(beam=132, prune=False)
+    options = SearchOptions(beam=132, prune=False, joint=False)
     parse = best(search(scorer, [words], SYNTAX, options, constraints=[demands])[0])
     assert parse.split_log_prob == pytest.approx(max(wanted), abs=1e-9)
     named = {span for span, node in parse.tree.spans() if not node.is_preterminal}
@@ -88,7 +88,7 @@ def test_a_wide_beam_finds_the_best_discourse_tree_that_obeys(
         if set(demands.spans) <= spans_of(splits, length)
         and (not forced or edus_of(splits, length) == set(demands.edu_spans()))
     ]
-    options = SearchOptions(beam=188, prune=False)
+    options = SearchOptions(beam=188, prune=False, joint=False)
     parse = best(search(scorer, [words], DISCOURSE, options, constraints=[demands])[0])
     assert parse.split_log_prob == pytest.approx(max(wanted), abs=1e-9)
 

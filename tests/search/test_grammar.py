@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import cleft
 from cleft.search import SearchOptions, search
-from cleft.search.labels import Counts, Grammar, Naming
+from cleft.search.labels import Counts, Grammar
+from cleft.search.naming import Naming
 from cleft.span import Split
 from cleft.tasks import SYNTAX, Derivation, get_task
 from cleft.tree import Tree, is_dummy, split_chain
@@ -125,8 +126,9 @@ def test_a_tree_is_kept_where_its_pairs_are_not_rare_and_never_gets_rarer(
     options = SearchOptions(beam=beam)
     [[before]], [[after]] = (search(each, words, SYNTAX, options) for each in (plain, fitting))
     cost = plain_cost(fitting.costs, before.tree)
-    assert after.split_log_prob == before.split_log_prob
-    assert plain_cost(fitting.costs, after.tree) >= cost - 1e-9
+    if beam == 1:  # else another structure may be the best with its labels
+        assert after.split_log_prob == before.split_log_prob
+        assert plain_cost(fitting.costs, after.tree) >= cost - 1e-9
     assert before.log_prob + 1e-9 >= after.log_prob >= before.log_prob + cost - 1e-9
     if cost == 0:
         assert after.tree == before.tree

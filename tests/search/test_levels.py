@@ -55,7 +55,8 @@ def test_exact_search_is_brute_force(
 ) -> None:
     words = sentence(length, first)
     trees = dict(every_tree(scorer, words, task.name))
-    [[parse]] = search(scorer, [words], task, SearchOptions(beam=2, prune=False))
+    options = SearchOptions(beam=2, prune=False, joint=False)
+    [[parse]] = search(scorer, [words], task, options)
     assert parse.split_log_prob == pytest.approx(max(trees.values()), abs=1e-9)
     assert trees[parse.derivation.splits] == pytest.approx(parse.split_log_prob, abs=1e-9)
 

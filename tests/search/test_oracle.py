@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 from math import exp, log
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_seven_tokens_have_the_known_number_of_trees(task: Task, count: int) -> 
 def test_wide_beam_equals_brute_force(task: Task, length: int, seed: int) -> None:
     scorer, words = ToyScorer(seed, sharpness=1.5), sentence(length, seed)
     trees = sorted(every_tree(scorer, words, task.name), key=lambda tree: -tree[1])
-    [[parse]] = parses(scorer, [words], task, beam=len(trees), prune=False)
+    [[parse]] = parses(scorer, [words], task, beam=len(trees), prune=False, joint=False)
     assert parse.derivation.splits == trees[0][0]
     assert parse.split_log_prob == pytest.approx(trees[0][1], abs=1e-9)
 
@@ -62,7 +63,7 @@ def test_wide_beam_equals_brute_force_on_any_model(
 ) -> None:
     words = sentence(length, first)
     trees = list(every_tree(scorer, words, task.name))
-    [[parse]] = parses(scorer, [words], task, beam=len(trees), prune=False)
+    [[parse]] = parses(scorer, [words], task, beam=len(trees), prune=False, joint=False)
     assert parse.split_log_prob == pytest.approx(max(score for _, score in trees), abs=1e-9)
     assert (parse.derivation.splits, pytest.approx(parse.split_log_prob)) in trees
 
@@ -117,17 +118,17 @@ def test_sure_marks_are_the_edus(beam: int) -> None:
     assert len(stops) == 3
 
 
-@given(scorers, tasks, batches, widths)
+@given(scorers, tasks, batches, widths, st.booleans())
 def test_pruning_gives_the_better_of_full_beam_and_greedy(
-    scorer: ToyScorer, task: Task, sentences: list[list[str]], beam: int
+    scorer: ToyScorer, task: Task, sentences: list[list[str]], beam: int, joint: bool
 ) -> None:
-    pruned = parses(scorer, sentences, task, beam=beam)
-    full = parses(scorer, sentences, task, beam=beam, prune=False)
-    greedy = parses(scorer, sentences, task)
+    score = attrgetter("log_prob" if joint else "split_log_prob")
+    pruned = parses(scorer, sentences, task, beam=beam, joint=joint)
+    full = parses(scorer, sentences, task, beam=beam, prune=False, joint=joint)
+    greedy = parses(scorer, sentences, task, joint=joint)
     for [one], [two], [three] in zip(pruned, full, greedy, strict=True):
-        best = max(two.split_log_prob, three.split_log_prob)
-        assert one.split_log_prob == pytest.approx(best, abs=1e-6)
-        assert one.split_log_prob >= three.split_log_prob
+        assert score(one) >= max(score(two), score(three)) - 1e-6
+        assert scorer.history is False or score(one) <= max(score(two), score(three)) + 1e-6
 
 
 @TASKS
@@ -135,8 +136,8 @@ def test_greedy_can_beat_a_narrow_beam_and_then_wins(task: Task) -> None:
     gains = Counter[int]()
     for seed in range(60):
         scorer, words = ToyScorer(seed, sharpness=3.0), sentence(10, seed)
-        [[pruned]] = parses(scorer, [words], task, beam=2)
-        [[full]] = parses(scorer, [words], task, beam=2, prune=False)
+        [[pruned]] = parses(scorer, [words], task, beam=2, joint=False)
+        [[full]] = parses(scorer, [words], task, beam=2, prune=False, joint=False)
         [[greedy]] = parses(scorer, [words], task)
         gains[int(np.sign(full.split_log_prob - greedy.split_log_prob))] += 1
         assert pruned.split_log_prob == max(full.split_log_prob, greedy.split_log_prob)
@@ -178,6 +179,7 @@ def test_n_best_trees_are_distinct_and_sorted(
 ) -> None:
     for found in parses(scorer, sentences, task, beam=beam, n_best=n_best, prune=prune):
         assert 1 <= len(found) <= n_best
+        assert task is DISCOURSE or len(found) >= min(n_best, 4)  # labels that are no dummy
         assert len({parse.tree for parse in found}) == len(found)
         assert all(one.log_prob >= two.log_prob for one, two in pairwise(found))
 
@@ -189,26 +191,17 @@ def test_binary_trees_that_become_one_tree_are_listed_once_with_the_best_score()
     plain = scorer.label
 
     def label(encoded, task, rows, items):
-        scores = plain(encoded, task, rows, items)
-        scores[:, dummy] = -0.1
+        scores = np.full_like(plain(encoded, task, rows, items), -1e3)
+        scores[:, 0], scores[:, dummy] = -2e2, -0.1
         return scores
 
     scorer.label = label  # every span but the root is a dummy: 42 derivations, one tree
-    [[parse]] = parses(scorer, [words], SYNTAX, n_best=42, prune=False)
+    [[parse, second, *_]] = parses(scorer, [words], SYNTAX, n_best=42, prune=False)
     trees = dict(every_tree(scorer, words, "syntax"))
     assert len(trees) == 42
     assert parse.split_log_prob == pytest.approx(max(trees.values()))
     assert [child.word for child in parse.tree.children] == words
-
-
-@given(scorers, tasks, batches, widths)
-def test_n_best_begins_at_least_as_well_as_the_single_best(
-    scorer: ToyScorer, task: Task, sentences: list[list[str]], beam: int
-) -> None:
-    several = parses(scorer, sentences, task, beam=max(beam, 3), n_best=3)
-    single = parses(scorer, sentences, task, beam=max(beam, 3))
-    for found, [best] in zip(several, single, strict=True):
-        assert found[0].log_prob >= best.log_prob - 1e-9
+    assert second.log_prob < parse.log_prob - 100  # one more phrase
 
 
 @TASKS
@@ -222,7 +215,7 @@ def test_a_margin_loses_at_most_down_to_greedy_and_saves_work(task: Task) -> Non
         found = search(scorer, sentences, task, options, statistics=statistics)
         greedy = parses(scorer, sentences, task)
         for [parse], [other] in zip(found, greedy, strict=True):
-            assert parse.split_log_prob >= other.split_log_prob
+            assert parse.log_prob >= other.log_prob
         costs.append(statistics.beam_rows)
     assert costs[0] > costs[1] > 0
 
@@ -233,8 +226,9 @@ def test_pruning_saves_work_and_a_sure_greedy_tree_ends_the_search(task: Task) -
     for sharpness, most in ((2.0, 8.0), (20.0, 1.2)):
         pruned, full = Statistics(), Statistics()
         scorer = ToyScorer(3, sharpness, sense=1000.0)
-        search(scorer, sentences, task, SearchOptions(beam=20), statistics=pruned)
-        search(scorer, sentences, task, SearchOptions(beam=20, prune=False), statistics=full)
+        for prune, counted in ((True, pruned), (False, full)):
+            options = SearchOptions(beam=20, prune=prune, joint=False)
+            search(scorer, sentences, task, options, statistics=counted)
         assert pruned.beam_rows < full.beam_rows / 2
         assert full.cost is None
         assert pruned.cost is not None
@@ -249,5 +243,6 @@ def test_a_tree_above_one_half_is_not_searched_for() -> None:
         scorer.sharpness = sharpness
         trees = dict(every_tree(scorer, words, "syntax"))
         before = statistics.searched
-        search(scorer, [words], SYNTAX, SearchOptions(beam=5), statistics=statistics)
+        options = SearchOptions(beam=5, joint=False)
+        search(scorer, [words], SYNTAX, options, statistics=statistics)
         assert statistics.searched - before == (max(trees.values()) <= log(0.5))

@@ -143,6 +143,8 @@ def test_no_root_is_a_dummy_and_only_chosen_spans_are_labelled(task: Task) -> No
     for result in results:
         if task is SYNTAX:
             assert not is_dummy(one(result).derivation.labels[0])
+    scorer = ToyScorer(5)
+    results = search(scorer, sentences, task)
     asked = [rows for what, rows in scorer.asked if what == "label"]
     assert asked == [sum(len(one(result).derivation.labels) for result in results)]
 
@@ -246,7 +248,9 @@ def test_one_token_sentences_need_no_step(task: Task, options: dict[str, int]) -
     results = search(scorer, [["yes"], ["no"]], task, SearchOptions(trace=True, **options))
     assert not any(what == "split" for what, _ in scorer.asked)
     for result in results:
-        parse = one(result)
+        assert isinstance(result, list)
+        parse = result[0]
+        assert len(result) == (options.get("n_best", 1) if task is SYNTAX else 1)
         assert parse.derivation.splits == ()
         assert parse.split_log_prob == 0.0
         assert parse.tree.log_prob == parse.log_prob

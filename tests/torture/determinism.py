@@ -21,10 +21,10 @@ from typing import Any
 
 import cleft
 from cleft import parser as parsing
+from cleft.evidence import Evidence
 from cleft.runtime.batches import plan
 from cleft.search import Parse
 from cleft.sentence import Sentence
-from cleft.tree import Evidence
 
 __all__ = ["TIE", "compositions", "differences", "fresh_digest", "unequal"]
 

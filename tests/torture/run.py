@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from tests.torture.corpus import Case, corpus, counts, sample
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / "benchmarks" / "results" / "torture.json"
-DOORS = ("api", "shell", "web", "spacy", "determinism")
+DOORS = ("api", "shell", "web", "spacy", "documents", "determinism")
 FP32 = Path.home() / "cleft-runs" / "exports" / "minilm"
 """A model that is not quantised, where there is one."""
 
@@ -46,18 +46,35 @@ def shell(cases: Sequence[Case], options: argparse.Namespace) -> dict[str, Any]:
 
 
 def web(cases: Sequence[Case], options: argparse.Namespace) -> dict[str, Any]:
-    from tests.server.running import in_process
     from tests.torture.web import through_web
+
+    return served(options, lambda running: through_web(cases, running, every=options.every))
+
+
+def served(options: argparse.Namespace, ask: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """What comes of asking a server, and how that ended."""
+    from tests.server.running import in_process
 
     # On a busy machine the long ones take long; that they are cut off is tested elsewhere.
     with in_process("--model", options.model, "--seconds", "3000") as (running, process):
         assert process.stderr is not None
         # Its log is read on, or the server would wait for room in the pipe.
         threading.Thread(target=process.stderr.read, daemon=True).start()
-        found = through_web(cases, running, every=options.every)
+        found = ask(running)
         process.terminate()
         found["exit"] = process.wait(60)
         return found
+
+
+def documents(cases: Sequence[Case], options: argparse.Namespace) -> dict[str, Any]:
+    from tests.torture.documents import through_api, through_shell, through_web
+
+    with tempfile.TemporaryDirectory() as folder:
+        return {
+            **through_api(cases, options.model, every=options.every),
+            **through_shell(cases, options.model, Path(folder)),
+            **served(options, lambda running: through_web(cases[:: options.every], running)),
+        }
 
 
 def spacy(cases: Sequence[Case], options: argparse.Namespace) -> dict[str, Any]:

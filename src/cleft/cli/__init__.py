@@ -1,10 +1,12 @@
 """The command line: arguments in, one call, text out.
 
 The module of a command has `add(parser)`, which declares its arguments, and
-`run(args)`, which is called with them and never changes them. Only the module
-of the command that is used is loaded. Exit codes: 0 done, 1 done but the answer
-is no, 2 wrong use or bad input, 130 interrupted, 143 and 129 ended by SIGTERM
-and SIGHUP, 141 the reader of our output went away, 70 a fault of our own.
+`run(args)`, which is called with them and never changes them. `help/` has what
+the help says besides: a description and, below a blank line, what stands after
+the arguments. Only what belongs to the command that is used is loaded. Exit
+codes: 0 done, 1 done but the answer is no, 2 wrong use or bad input, 130
+interrupted, 143 and 129 ended by SIGTERM and SIGHUP, 141 the reader of our
+output went away, 70 a fault of our own.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from importlib.resources import files
 from textwrap import wrap
 from types import FrameType
 from typing import Any, TextIO
@@ -51,18 +54,6 @@ BESIDE = {"sentences": "convert", "models": "info", "check": "info", "export": "
 
 ENDING = ("SIGTERM", "SIGHUP")
 """Signals that ask a command to end; some systems lack one."""
-
-EPILOG = """\
-exit codes
-  0    done
-  1    done, but the answer is no: a sentence without a tree, a model that fails its
-       check, an evaluation that was stopped
-  2    wrong use, or an input or output that cannot be read or written
-  70   a fault of cleft's own
-  130  interrupted by Ctrl-C; training leaves a checkpoint
-  141  the reader of our output went away
-  143  ended by SIGTERM, as by Ctrl-C
-"""
 
 
 class Help(argparse.HelpFormatter):
@@ -146,17 +137,25 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser(used: str | None = None) -> argparse.ArgumentParser:
     """The argument parser; with `used`, only that command has its arguments."""
-    parser = Parser(prog="cleft", description=cleft.__doc__.splitlines()[0], epilog=EPILOG)
+    parser = Parser(prog="cleft", **_help("cleft"))
     parser.add_argument("--version", action="version", version=f"cleft {cleft.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, what in COMMANDS.items():
-        command = commands.add_parser(name, help=what)
-        if used in (None, name):
+        is_used = used in (None, name)
+        command = commands.add_parser(name, help=what, **_help(name) if is_used else {})
+        if is_used:
             module = import_module(f"cleft.cli.{BESIDE.get(name, name)}")
             suffix = f"_{name}" if name in BESIDE else ""
             getattr(module, f"add{suffix}")(command)
             command.set_defaults(run=getattr(module, f"run{suffix}"))
     return parser
+
+
+def _help(name: str) -> dict[str, Any]:
+    """What the help of a command says besides its arguments."""
+    text = files(__name__).joinpath("help", f"{name}.txt").read_text(encoding="utf-8")
+    description, _, epilog = text.partition("\n\n")
+    return {"description": " ".join(description.split()), "epilog": epilog}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,16 +13,6 @@ from pathlib import Path
 SHELLS = ("bash", "zsh", "fish")
 FOLDER = Path(__file__).with_name("completions")
 
-EPILOG = """\
-to complete in every new shell:
-  bash  cleft completion bash > ~/.local/share/bash-completion/completions/cleft
-  zsh   cleft completion zsh > ~/.zfunc/_cleft    (a directory of your $fpath)
-  fish  cleft completion fish > ~/.config/fish/completions/cleft.fish
-
-examples:
-  cleft completion bash
-"""
-
 PATHS = (
     *("INPUT", "IN", "OUT", "FILE", "GOLD", "PRED", "DOC", "RECIPE.toml"),
     *("CHECKPOINT", "MODEL_DIR"),
@@ -34,10 +24,6 @@ MODELS = ("MODEL", "PRED2")
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = (
-        "Print a script by which a shell completes commands, options, their choices and files."
-    )
-    parser.epilog = EPILOG
     parser.add_argument("shell", choices=SHELLS, help="which shell")
 
 

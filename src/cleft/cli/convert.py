@@ -19,25 +19,9 @@ if TYPE_CHECKING:
 
 SOURCES = [name for name, found in FORMATS.items() if "discourse" in found.tasks]
 
-EPILOG = """\
-formats, by file ending or by --from and --to:
-  syntax     brackets (.mrg .ptb .psd .parse .brackets .txt), jsonl
-  discourse  rs3, rs4, dis, rsd (read only), jsonl
-
-What the target format cannot hold is reported on standard error, one line
-each; with --strict it is an error (exit code 2), and no file is written.
-
-examples:
-  cleft convert notes.rs4 notes.dis
-  cleft convert wsj.mrg wsj.jsonl --clean ptb
-  cat trees.jsonl | cleft convert - - --from jsonl --to brackets
-"""
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Convert a file of trees to another format of the same task."
-    parser.epilog = EPILOG
     parser.add_argument("source", metavar="IN", help="the file to read; - for standard input")
     parser.add_argument("target", metavar="OUT", help="the file to write; - for standard output")
     names = list(FORMATS)
@@ -87,11 +71,6 @@ def add_sentences(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `cleft sentences`."""
     from cleft.relations import BUILT_IN
 
-    parser.description = (
-        "Write every sentence of a document whose EDUs are one subtree, "
-        "as JSON Lines with coarse and fine relations. How many were kept and dropped, "
-        "and why, goes to standard error."
-    )
     parser.add_argument("document", metavar="DOC", help=f"a document: {', '.join(SOURCES)}")
     parser.add_argument(
         "--sentences",

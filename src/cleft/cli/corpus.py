@@ -20,40 +20,9 @@ KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "parquet")
 EVERY = 30.0
 """Seconds between two lines of progress where there is no terminal."""
 
-EPILOG = """\
-what is read
-  Files, folders, globs, and URLs of fsspec such as s3://bucket/texts/. Of a
-  folder: the files that end in .txt, .jsonl, .conllu or .parquet, .gz or .zst
-  after that (with --input: those of that kind). JSON Lines and Parquet have
-  "text" or "tokens"; what else they have stands in the records as "source".
-
-what is written
-  OUT/plan.json, first; OUT/shard-00000.jsonl.gz and so on, each when it is
-  whole; OUT/journal.jsonl, a line for each of them; OUT/report.json at the end.
-  Every record has an "id" (file:line:sentence, or file:row:sentence) and its
-  place in the file.
-
-  The same command again does what is missing. Other options, another model or
-  a file that has changed are refused. Workers may die and machines be lost: what
-  they were at is done again. An item that ends its worker again and again
-  becomes a record with an "error", like all that cannot be parsed.
-
-examples:
-  cleft corpus corpus/ -o trees/ --workers 2
-  cleft corpus trees/ --status
-  cleft corpus corpus.txt -o table/ --format parquet --task syntax
-  cleft corpus "corpus/*.txt" -o lines/ --input lines --format brackets --compress none
-
-exit codes: 0 all sentences parsed; 1 some could not be (OUT/report.json has the
-kinds of errors, the records the rest); 2 wrong use, or an input or output that
-cannot be read or written; 130 and 143 interrupted: the same command goes on
-"""
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Parse a corpus in shards; the same command again does what is missing."
-    parser.epilog = EPILOG
     parser.add_argument(
         "inputs", metavar="IN", nargs="+", help="a file, a folder, a glob or a URL; see below"
     )

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cleft.documents import DocumentInput
     from cleft.parser import Parser
 
-__all__ = ["FORMATS", "check", "documents_of", "write_documents"]
-
 FORMATS = ("terminal", "jsonl", "rs3", "rs4", "dis", "svg", "html")
 ALONE = ("rs3", "rs4", "dis", "svg")
 """Formats of which a file holds one document."""
@@ -67,6 +65,7 @@ def documents_of(
         document=True,
         task=task,
         beam=args.beam,
+        joint=args.joint,
         jobs=args.jobs,
     )
     with closing(results):  # type: ignore[type-var]

@@ -18,19 +18,6 @@ from cleft.formats.registry import FORMATS, format_of
 if TYPE_CHECKING:
     from cleft.draw import Drawable
 
-EPILOG = """\
-formats are told by file ending, or by --from:
-  syntax     brackets (.mrg .ptb .psd .parse .brackets .txt), jsonl
-  discourse  rs3, rs4, dis, rsd, jsonl
-
-examples:
-  cleft draw trees.mrg
-  cleft draw trees.mrg --number 3 -o tree.svg --theme light
-  cleft draw trees.mrg --number 3 -o tree.png --width 600
-  cleft draw trees.mrg --format qtree -o trees.tex
-  cleft draw notes.rs3 -o notes.html
-  cleft draw --diff gold.mrg predicted.mrg -o differences.html
-"""
 THEMES = ("auto", "light", "dark")
 VIEWS = ("auto", "tree", "rows", "outline")
 
@@ -45,8 +32,6 @@ class Shown(NamedTuple):
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Draw the trees of a file: in the terminal, or with -o into a file."
-    parser.epilog = EPILOG
     parser.add_argument("files", metavar="FILE", nargs="+", help="trees; - for standard input")
     parser.add_argument(
         "--diff", action="store_true", help="mark how FILE GOLD and FILE PRED differ"

@@ -18,57 +18,6 @@ if TYPE_CHECKING:
     from cleft.metrics.evalb import SyntaxScores
     from cleft.metrics.evaluate import Evaluation, Settings
 
-EPILOG = """\
-The task follows from the files: brackets (.mrg .ptb .psd .parse .txt, or an
-ending that tells nothing) hold syntax, .rs3 .rs4 .dis .rsd hold discourse,
-.jsonl holds either; where both files hold both, syntax is scored unless
---task says otherwise.
-
-syntax
-  EVALB's counts. Trees are paired line by line; a blank line, or one such as
-  (()), is a missing parse and is skipped. A pair whose words differ is an
-  error. Both leave precision and recall, so both are always shown.
-  Files with trees over several lines are paired tree by tree.
-  All trees are cleaned first (--clean, by default ptb: no traces, no function
-  tags, no outer bracket), and the output says so; --clean none scores them as
-  they stand, as EVALB itself does.
-
-discourse
-  RST Parseval (--metric rst): each split's two children; or original Parseval
-  (--metric original): each inner node. Spans are compared over tokens, so the
-  EDUs may differ, unless --gold-edus asks for them to be the same.
-  Segmentation is over the ends of EDUs inside sentences, edus over all of them.
-  Trees are compared by their characters, so tokens may differ.
-
-documents
-  .rs3 .rs4 .dis files, folders of them, and JSON Lines with sentences hold whole
-  documents. With --model each is parsed as one: from its text alone, with the gold
-  sentences (--sentences gold), or with the gold EDUs too (--edus gold). Where the
-  model knows only classes of relations, those of the gold names are taken.
-
-with a model
-  --model parses the words of GOLD and scores the trees as it would a file of
-  them. The model's trees get the gold tags, which EVALB tells punctuation by;
-  how many of its own tags are right stands below.
-
-All percentages run from 0 to 100.
-
-examples:
-  cleft evaluate gold.mrg predicted.mrg
-  cleft evaluate gold.mrg predicted.mrg --prm COLLINS.prm --evalb --clean none
-  cleft evaluate gold.mrg predicted.mrg --prm spmrl --by-label --confusion
-  cleft evaluate gold.mrg one.mrg --against two.mrg
-  cleft evaluate gold.jsonl predicted.jsonl --metric original --json
-  cleft evaluate notes.rs3 predicted.rs3 --gold-edus
-  cleft evaluate --model en gold.mrg --beam 20
-  cleft evaluate --model en gold.mrg --against en-fast
-  cleft evaluate --model en gold.jsonl --edus gold --by-genre
-  cleft evaluate --model en notes.rs3 --metric original
-  cleft evaluate gold/ predicted/ --metric original
-
-exit codes: 0 scored; 1 stopped at MAX_ERROR (--stop); 2 wrong use or bad input
-"""
-
 MOST_SAMPLES = 100_000
 """The largest number of samples: more take hours and change nothing."""
 
@@ -86,8 +35,6 @@ NAMES = {"f1": "F1"}
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Score predicted trees against gold ones."
-    parser.epilog = EPILOG
     parser.add_argument("gold", metavar="GOLD", help="the gold trees")
     parser.add_argument(
         "predicted",

@@ -16,27 +16,12 @@ from cleft.models import DEFAULT, FoundModel, builtin_models, find_models, model
 if TYPE_CHECKING:
     from cleft.runtime import ModelDirectory
 
-EPILOG = """\
-A model is a built-in one, by its name, or a directory that 'cleft export'
-wrote. Nothing is parsed; 'cleft check' does that.
-
-examples:
-  cleft info
-  cleft info en --labels
-  cleft info MODEL_DIR --json
-"""
-
 ABOUT = ("name", "language", "licence", "training_data")
 KEPT = {*ABOUT, "scores", "network", "document_network", "cleft", "quantisation"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = (
-        "Show what a model is: its licence, what it was trained on, its scores, "
-        "tasks and labels, its size."
-    )
-    parser.epilog = EPILOG
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -166,23 +151,9 @@ def _printable(line: str) -> str:
 
 # ---------------------------------------------------------------- cleft check
 
-CHECK_EPILOG = """\
-Every file is compared with its checksum, then the sentences that the model
-brings along are parsed: their trees and probabilities must be the ones that
-they were when the model was exported.
-
-examples:
-  cleft check
-  cleft check MODEL_DIR
-
-exit codes: 0 all is well; 1 it is not, and the message says what; 2 no model there
-"""
-
 
 def add_check(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `cleft check`."""
-    parser.description = "Verify the files of a model and run its self-test."
-    parser.epilog = CHECK_EPILOG
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -210,21 +181,9 @@ def run_check(args: argparse.Namespace) -> int:
 
 # ---------------------------------------------------------------- cleft models
 
-MODELS_EPILOG = """\
-A model has a name if it is built in, lies in a folder that the variable
-CLEFT_MODELS names (several apart as in PATH) or in ./models, or came with an
-installed package. 'cleft parse --model NAME' and cleft.load("NAME") find it.
-
-examples:
-  cleft models
-  CLEFT_MODELS=~/models cleft models --json
-"""
-
 
 def add_models(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `cleft models`."""
-    parser.description = "List the models that are found by their names."
-    parser.epilog = MODELS_EPILOG
     parser.add_argument("--json", action="store_true", help="one JSON object a model")
 
 

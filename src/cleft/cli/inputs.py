@@ -8,13 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cleft import files
 from cleft.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    pass
 
 KINDS = ("text", "lines", "tokens", "jsonl", "conllu", "brackets")
 AUTO = "auto"
@@ -128,6 +124,12 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--beam", type=int, default=1, metavar="N", help="width of the search (default: 1, greedy)"
+    )
+    parser.add_argument(
+        "--no-joint",
+        dest="joint",
+        action="store_false",
+        help="choose the structure first, then each label by itself, as in the paper",
     )
 
 

@@ -19,19 +19,10 @@ if TYPE_CHECKING:
     from cleft.tree import Tree
 
 ENDINGS = {
-    "terminal": ".txt",
-    "brackets": ".mrg",
-    "jsonl": ".jsonl",
-    "dis": ".dis",
-    "rs3": ".rs3",
-    "rs4": ".rs4",
-    "svg": ".svg",
-    "html": ".html",
-    "png": ".png",
-    "pdf": ".pdf",
-    "forest": ".tex",
-    "qtree": ".tex",
-}
+    "terminal": ".txt", "brackets": ".mrg", "jsonl": ".jsonl", "dis": ".dis", "rs3": ".rs3",
+    "rs4": ".rs4", "svg": ".svg", "html": ".html", "png": ".png", "pdf": ".pdf",
+    "forest": ".tex", "qtree": ".tex",
+}  # fmt: skip
 """Every format, and the ending of its files in a folder."""
 
 PICTURES = ("svg", "png", "pdf")

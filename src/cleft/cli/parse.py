@@ -27,59 +27,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-EPILOG = """\
-what is read
-  An argument that names an existing path is a file, or a folder whose .txt
-  files are all read; one with white space in it is a text; - is standard
-  input. Anything else is an error: for a text of one word use --text.
-  Text that begins as a file of trees does (brackets, JSON, rs3, dis) is an
-  error too; --input says what it is. --input brackets parses the words of
-  trees again, traces left out, with their own tags if --keep-tags asks for it.
-  With --edus the input gives the elementary discourse units: one a line, a
-  blank line between sentences, as 'cleft segment' writes them; in JSON Lines
-  the key "edus" has them as [[left, right], ...] over the tokens.
-
-what is written
-  terminal  trees drawn as text (the default)
-  brackets  syntax, one tree a line; (()) for a sentence without a tree. With
-            --n-best the trees of a sentence, best first, then a blank line
-  jsonl     everything, one sentence a line; an "error" where there is no tree
-  dis, rs3, rs4   discourse, one tree a sentence, unless --document asks for one
-  svg, png, pdf   a picture a sentence; several sentences need a folder
-  html      one page
-  forest, qtree   LaTeX, for the package of that name
-
-whole documents
-  With --document every input is one document, parsed to one discourse tree over
-  all of it: a file of rs3, rs4 or dis has one root, jsonl one line, svg one
-  picture. --summary N writes its N most important sentences instead of the tree,
-  with their numbers, and names those left out; in jsonl it stands beside the tree.
-
-  -o OUT is a file, or a folder with a file for each input if OUT is a folder,
-  ends in / or has no ending while there are several inputs. Files appear when
-  they are complete. Without -o everything goes to standard output.
-
-Sentences are written as they are parsed, in order, one result for each; memory
-stays bounded except for dis, rs3, html and LaTeX, which need the whole document. From a
-pipe that rests, what has come is parsed at once: raw text after a blank line,
-since a sentence may go on in the next one, other inputs after every sentence.
-
-examples:
-  cleft parse "Although it rained, she played tennis."
-  cleft parse notes.txt
-  cleft parse notes.txt --document --format rs3 -o notes.rs3
-  cleft parse notes.txt --document --summary 3
-  cleft parse notes.txt --format brackets --beam 20 --n-best 5
-  cleft parse corpus/ --format jsonl --jobs 2 -o trees/
-  cleft parse edus.txt --edus
-  cleft parse trees.mrg --input brackets --keep-tags --format brackets
-  cat corpus.txt | cleft parse - --format jsonl > trees.jsonl
-  tail -f notes.txt | cleft parse - --input lines
-
-exit codes: 0 all sentences parsed; 1 some could not be, and the last line on
-standard error says how many; 2 wrong use or bad input; 130 interrupted, 143
-ended by SIGTERM: the last line then says what was done and where it is
-"""
 SYNTAX, DISCOURSE, BOTH = "syntax", "discourse", "both"
 HOLDS = {"brackets": SYNTAX, "dis": DISCOURSE, "rs3": DISCOURSE, "rs4": DISCOURSE}
 
@@ -91,8 +38,6 @@ Group = tuple[int, Iterator["Sentence"]]
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Parse text to syntactic and discourse trees."
-    parser.epilog = EPILOG
     add_inputs(parser)
     parser.add_argument(
         "--task",

@@ -13,7 +13,7 @@ import sys
 import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -99,6 +99,7 @@ def _by_language(inputs: list[Input]) -> tuple[str, list[Input]]:
     return known[language], inputs
 
 
+@dataclass
 class Sentences:
     """The sentences of all inputs, one after the other, read as they are needed.
 
@@ -106,24 +107,14 @@ class Sentences:
     everything before it is still parsed.
     """
 
-    def __init__(
-        self,
-        inputs: list[Input],
-        *,
-        language: str = "en",
-        hyphens: Hyphens | None = None,
-        edus: bool = False,
-        clean: str = "ptb",
-        keep_tags: bool = False,
-    ) -> None:
-        self.inputs = inputs
-        self.language = language
-        self.hyphens = hyphens
-        self.edus = edus
-        self.clean = clean
-        self.keep_tags = keep_tags
-        self.error: CleftError | None = None
-        self._starts: list[int] = []
+    inputs: list[Input]
+    language: str = "en"
+    hyphens: Hyphens | None = None
+    edus: bool = False
+    clean: str = "ptb"
+    keep_tags: bool = False
+    error: CleftError | None = None
+    _starts: list[int] = field(default_factory=list)
 
     @property
     def piped(self) -> bool:
@@ -231,6 +222,7 @@ def parsed(
         live or sentences,
         ready=live.ready if live else always,
         beam=args.beam,
+        joint=args.joint,
         jobs=args.jobs,
         language=sentences.language,
         hyphens=sentences.hyphens,

@@ -19,26 +19,9 @@ from cleft.formats.json_values import dump_json
 if TYPE_CHECKING:
     from cleft.sentence import Sentence
 
-EPILOG = """\
-One EDU a line, sentences apart by a blank line; a sentence that could not be
-parsed leaves a blank line of its own. With --format jsonl one sentence a line:
-"text", its "start" and "end" in the input, and "edus", each with "text",
-"start" and "end".
-
-What is read is told as for 'cleft parse'; so are the exit codes.
-
-examples:
-  cleft segment notes.txt
-  cleft segment "Although it rained, she played tennis." --format jsonl
-  cleft segment notes.txt -o edus.txt
-  cat corpus.txt | cleft segment - > edus.txt
-"""
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Split text into elementary discourse units."
-    parser.epilog = EPILOG
     add_inputs(parser)
     parser.add_argument("--format", choices=["text", "jsonl"], default="text", help="default: text")
     parser.add_argument(
@@ -67,17 +50,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(group: Iterable[Sentence], stream: TextIO, form: str) -> None:
     for count, sentence in enumerate(group):
-        stream.write(_line(sentence) if form == "jsonl" else _block(sentence, count))
+        if form == "jsonl":
+            stream.write(_line(sentence))
+        else:
+            units = [" ".join(edu.text.split()) for edu in sentence.edus]
+            stream.write("\n" * bool(count) + "".join(f"{unit}\n" for unit in units))
         if stream is sys.stdout:
             stream.flush()
-
-
-def _block(sentence: Sentence, count: int) -> str:
-    return "\n" * bool(count) + "".join(f"{_one_line(edu.text)}\n" for edu in sentence.edus)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _line(sentence: Sentence) -> str:

@@ -11,32 +11,9 @@ from cleft.errors import InputError, UsageError
 
 TOKEN = "CLEFT_SERVE_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
-EPILOG = f"""\
-The page is at /, the API below /v1/, its description at /openapi.json;
-docs/server.md tells more. The log is one line of JSON a request, on standard
-error, without any text of the users'. SIGTERM ends the server when all that
-is under way is done.
-
-Anybody who can reach the server can use it, unless a token is set, in a file
-(--token-file) or in the environment variable {TOKEN}.
-
-Requests are answered if their Host header names localhost, the address of the
-connection, or what --host and --allow-host name: behind a proxy, or if clients
-use another name of the machine, give that name with --allow-host.
-
-examples:
-  cleft serve
-  cleft serve --port 8080 --model en --threads 2
-  cleft serve --host 0.0.0.0 --token-file token.txt
-  cleft serve --host 0.0.0.0 --allow-host parser.example.org
-  cleft serve --cors https://example.org
-"""
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = "Serve the HTTP API and the web page."
-    parser.epilog = EPILOG
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)"
     )

@@ -13,11 +13,6 @@ from cleft.formats.cleaning import CLEANINGS
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = (
-        "Train a model by a TOML recipe. Paths in it are relative to the current "
-        "directory. The output directory receives best/ (the model that scores best on dev), "
-        "checkpoints, metrics.jsonl, run.json and curve.svg."
-    )
     add_recipe(parser)
     parser.add_argument("-o", "--output", help="where to write; by default as the recipe says")
     parser.add_argument(
@@ -87,12 +82,6 @@ def training_packages(doing: str) -> Iterator[None]:
 
 def add_export(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `cleft export`."""
-    parser.description = (
-        "Export a model that 'cleft train' wrote (its output directory, or best/ in "
-        "it) to a new directory that cleft.load() reads. docs/models.md "
-        "describes the directory. With --recipe alone, an exported model is copied and gets "
-        "the statistics of the recipe's treebanks."
-    )
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="what 'cleft train' wrote")
     parser.add_argument("model", metavar="MODEL_DIR", help="the directory to write; must be new")
     parser.add_argument(

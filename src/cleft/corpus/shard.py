@@ -266,16 +266,12 @@ def _lines(text: str) -> Pieces:
         start += len(line) + 1
 
 
-def _json_lines(text: str) -> Pieces:
-    return ((start, line) for start, line in _lines(text) if line.strip())
-
-
 _SPLITS: dict[str, Callable[[str], Pieces]] = {
     "text": lambda text: paragraphs_of_lines([text]),
     "document": lambda text: iter([(0, text)] if text.strip() else []),
     "lines": _lines,
     "tokens": _lines,
-    "jsonl": _json_lines,
+    "jsonl": lambda text: ((start, line) for start, line in _lines(text) if line.strip()),
     "conllu": lambda text: ((found.start(), found[0]) for found in BLOCK.finditer(text)),
 }
 
@@ -285,13 +281,13 @@ class _Sentences:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._read = {
+        self._read: dict[str, Callable[[_Item], Iterator[SentenceInput]]] = {
             "text": self._paragraph,
             "lines": self._line,
             "tokens": self._line,
-            "jsonl": self._json,
+            "jsonl": lambda item: self._object(item, json_object(item.data, _place(item))),
             "conllu": self._conllu,
-            "parquet": self._row,
+            "parquet": lambda item: self._object(item, item.data),
         }
 
     def of(self, item: _Item) -> Iterator[SentenceInput]:
@@ -352,12 +348,6 @@ class _Sentences:
             yield SentenceInput(
                 text=item.data, tokens=split_words(item.data), start=start, fields=fields
             )
-
-    def _json(self, item: _Item) -> Iterator[SentenceInput]:
-        return self._object(item, json_object(item.data, _place(item)))
-
-    def _row(self, item: _Item) -> Iterator[SentenceInput]:
-        return self._object(item, item.data)
 
     def _object(self, item: _Item, data: dict[str, Any]) -> Iterator[SentenceInput]:
         """One sentence for `tokens`, all sentences of `text` where there are none."""

@@ -26,22 +26,9 @@ if TYPE_CHECKING:
     from cleft.draw.theme import Options, Theme, View
 
 __all__ = [
-    "Diff",
-    "Drawable",
-    "Layout",
-    "Options",
-    "Section",
-    "Theme",
-    "View",
-    "diff",
-    "html",
-    "latex",
-    "lay_out",
-    "pdf",
-    "png",
-    "svg",
-    "terminal",
-]
+    "Diff", "Drawable", "Layout", "Options", "Section", "Theme", "View", "diff", "html",
+    "latex", "lay_out", "pdf", "png", "svg", "terminal",
+]  # fmt: skip
 
 # A drawing in the terminal needs none of these.
 __getattr__ = lazy(

@@ -64,11 +64,6 @@ def _char_columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def is_zero_width(char: str) -> bool:
-    """Whether a character takes no room of its own."""
-    return _char_columns(char) == 0
-
-
 def clusters(text: str) -> list[str]:
     r"""The text in pieces that must not be broken: a base with its marks, a joined emoji.
 
@@ -135,28 +130,10 @@ BOLD = 1.16
 
 # Characters by width, in hundredths of the font size.
 GROUPS = {
-    28: "'ijl",
-    33: " .,",
-    35: ":;I",
-    38: "/\\tf",
-    40: "()[]!r",
-    47: '"-',
-    51: "`*",
-    54: "sJz?",
-    57: "cL_|",
-    62: "kvxyF",
-    64: "abdeghnopquT",
-    65: "0123456789$S",
-    69: "ABEKPVXYZ{}",
-    72: "R",
-    76: "CHNU",
-    79: "DGOQ&",
-    83: "w",
-    85: "#+<=>^~",
-    91: "M",
-    97: "m%",
-    100: "W@",
-}
+    28: "'ijl", 33: " .,", 35: ":;I", 38: "/\\tf", 40: "()[]!r", 47: '"-', 51: "`*", 54: "sJz?",
+    57: "cL_|", 62: "kvxyF", 64: "abdeghnopquT", 65: "0123456789$S", 69: "ABEKPVXYZ{}", 72: "R",
+    76: "CHNU", 79: "DGOQ&", 83: "w", 85: "#+<=>^~", 91: "M", 97: "m%", 100: "W@",
+}  # fmt: skip
 ASCII = {char: width / 100 for width, chars in GROUPS.items() for char in chars}
 
 # For what is not a Latin letter with or without marks: by general category.
@@ -173,7 +150,7 @@ def _char_width(char: str) -> float:
     known = ASCII.get(char) or LIGATURES.get(char)
     if known:
         return known
-    if is_zero_width(char):
+    if _char_columns(char) == 0:
         return 0.0
     if char >= "\U0001f000":
         return EMOJI if char < "\U00020000" else WIDE

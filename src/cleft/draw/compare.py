@@ -71,13 +71,22 @@ def diff(gold: AnyTree, predicted: AnyTree) -> Diff:
     '1 of 3 phrases agree'
     """
     if isinstance(gold, Tree) and isinstance(predicted, Tree):
-        return _syntax(gold, predicted)
-    if isinstance(gold, DiscourseTree) and isinstance(predicted, DiscourseTree):
-        return _discourse(gold, predicted)
-    raise UsageError(
-        f"expected two trees of one task, found {type(gold).__name__} "
-        f"and {type(predicted).__name__}",
-        hint="compare syntax with syntax and discourse with discourse",
+        marks, agree, total = _syntax(gold, predicted)
+    elif isinstance(gold, DiscourseTree) and isinstance(predicted, DiscourseTree):
+        marks, agree, total = _discourse(gold, predicted)
+    else:
+        raise UsageError(
+            f"expected two trees of one task, found {type(gold).__name__} "
+            f"and {type(predicted).__name__}",
+            hint="compare syntax with syntax and discourse with discourse",
+        )
+    return Diff(
+        gold=gold,
+        predicted=predicted,
+        gold_marks=marks[0],
+        predicted_marks=marks[1],
+        agree=agree,
+        total=total,
     )
 
 
@@ -97,7 +106,8 @@ def _check_same(gold: list[str], predicted: list[str]) -> None:
     )
 
 
-def _syntax(gold: Tree, predicted: Tree) -> Diff:
+def _syntax(gold: Tree, predicted: Tree) -> tuple[tuple[Marks, Marks], int, int]:
+    """The marks of both sides, how many gold phrases agree, and how many there are."""
     _check_same(gold.words(), predicted.words())
     sides = [_by_span(gold), _by_span(predicted)]
     marks: tuple[Marks, Marks] = ({}, {})
@@ -111,14 +121,7 @@ def _syntax(gold: Tree, predicted: Tree) -> Diff:
         marks[0].update({at: "changed" if n < both else "missed" for n, at in enumerate(left)})
         marks[1].update({at: "changed" if n < both else "wrong" for n, at in enumerate(right)})
     _mark_tags(gold, predicted, marks)
-    return Diff(
-        gold=gold,
-        predicted=predicted,
-        gold_marks=marks[0],
-        predicted_marks=marks[1],
-        agree=agree,
-        total=total,
-    )
+    return marks, agree, total
 
 
 def _by_span(tree: Tree) -> dict[Span, list[tuple[int, str]]]:
@@ -156,7 +159,10 @@ def _mark_tags(gold: Tree, predicted: Tree, marks: tuple[Marks, Marks]) -> None:
             marks[0][here] = marks[1][there] = "changed"
 
 
-def _discourse(gold: DiscourseTree, predicted: DiscourseTree) -> Diff:
+def _discourse(
+    gold: DiscourseTree, predicted: DiscourseTree
+) -> tuple[tuple[Marks, Marks], int, int]:
+    """The same of spans."""
     texts = [" ".join(edu.text for edu in tree.edus).split() for tree in (gold, predicted)]
     _check_same(*texts)
     if gold.span != predicted.span:
@@ -174,15 +180,7 @@ def _discourse(gold: DiscourseTree, predicted: DiscourseTree) -> Diff:
                 marks[side][place] = name
             elif other[1] != tie:
                 marks[side][place] = "changed"
-    total = len(sides[0])
-    return Diff(
-        gold=gold,
-        predicted=predicted,
-        gold_marks=marks[0],
-        predicted_marks=marks[1],
-        agree=total - len(marks[0]),
-        total=total,
-    )
+    return marks, len(sides[0]) - len(marks[0]), len(sides[0])
 
 
 def _spans(tree: DiscourseTree) -> dict[Span, tuple[int, tuple[str, str]]]:

@@ -10,8 +10,6 @@ import base64
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
 
 from cleft.discourse import DiscourseTree
 from cleft.document import Document
@@ -20,7 +18,7 @@ from cleft.draw.compare import Diff, Drawable
 from cleft.draw.layout import Layout, Place, Text
 from cleft.draw.outline import passages
 from cleft.draw.svg_output import lay_out, number, render, safe, stroke_element, text_element
-from cleft.draw.theme import DEFAULT, Options, Theme, page_colours, style
+from cleft.draw.theme import DEFAULT, Options, Theme, page_colours, resource, style
 from cleft.tree import Tree
 
 DEEPEST = 12  # steps to the right in the reading view
@@ -72,7 +70,7 @@ def html(
     """
     many = [trees] if isinstance(trees, (Tree, DiscourseTree, Diff, Section)) else trees
     sections = [one if isinstance(one, Section) else Section(trees=(one,)) for one in many]
-    script, theme = _resource("fold.js") + "\n" + _resource("page.js"), options.theme
+    script, theme = resource("fold.js") + "\n" + resource("page.js"), options.theme
     title = safe(options.title or "Trees")
     body = [_section(one, number, options) for number, one in enumerate(sections, start=1)]
     head = [
@@ -83,7 +81,7 @@ def html(
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f'<meta name="color-scheme" content="{"light dark" if theme == "auto" else theme}">',
         f"<title>{title}</title>",
-        f"<style>{page_colours(theme)}\n{style(theme)}\n{_resource('page.css')}</style></head>",
+        f"<style>{page_colours(theme)}\n{style(theme)}\n{resource('page.css')}</style></head>",
         f'<body class="cleft-page cleft-colours-{theme}"><main><h1>{title}</h1>',
     ]
     foot = [f'</main><script type="module">{script}</script></body></html>', ""]
@@ -98,20 +96,15 @@ def fragment(tree: Drawable | Document, options: Options = DEFAULT) -> str:
     theme = options.theme
     if isinstance(tree, Document):
         drawn = _unfolded(fragment(tree.tree, options)) if tree.tree is not None else ""
-        sheet = f"<style>{page_colours(theme)}\n{_resource('page.css')}</style>"
+        sheet = f"<style>{page_colours(theme)}\n{resource('page.css')}</style>"
         return f'<div class="cleft-figure cleft-colours-{theme}">{sheet}{prose(tree)}{drawn}</div>'
     drawn = render(lay_out(tree, options.width, options.view), theme, title=options.title)
     reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
-    sheet = f"<style>{page_colours(theme)}\n{_resource('page.css')}</style>"
+    sheet = f"<style>{page_colours(theme)}\n{resource('page.css')}</style>"
     return (
         f'<div class="cleft-figure cleft-colours-{theme}">{sheet}'
         f'<div class="cleft-scroll">{drawn}</div>{reading}</div>'
     )
-
-
-@lru_cache
-def _resource(name: str) -> str:
-    return files("cleft.draw").joinpath(name).read_text("utf-8").strip()
 
 
 def _policy(script: str) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from cleft.discourse import DiscourseTree
-from cleft.tree import Evidence, Tree
+from cleft.evidence import Evidence
+from cleft.tree import Tree
 
 Command = tuple[str, tuple[float, ...]]
 """A path command, `M`, `L`, `Q`, `C` or `Z`, with its coordinates."""

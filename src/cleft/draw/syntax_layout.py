@@ -224,7 +224,8 @@ class _RowLayout:
         below = self.row.children[place]
         for child in below:
             head = self._level_top(self.levels[child])
-            if not self.levels[child] and not self._tag_of(child):
+            word = self.index.spans[self.row.nodes[child]].left
+            if not self.levels[child] and not self.leaves.tags[word]:
                 head = self.words_at
             end = (self.anchors[child], head)
             path = (elbow if child in (below[0], below[-1]) else drop)(start, end, bar)
@@ -243,9 +244,6 @@ class _RowLayout:
             Stroke((("M", (start, bar)), ("L", (end, bar))), "tail", 1.3, node)
             for start, end in ends
         ]
-
-    def _tag_of(self, place: int) -> str:
-        return self.leaves.tags[self.index.spans[self.row.nodes[place]].left]
 
     def _place(self, place: int) -> Place:
         node = self.row.nodes[place]

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cleft.discourse import SPAN, DiscourseTree
 from cleft.draw.characters import columns, is_right_to_left, shown, visible, wrap_columns
 from cleft.draw.layout import SIGNS, Mark, children_of, edu_numbers, percent, strips, tone_of
-from cleft.tree import Evidence, Tree
+from cleft.evidence import Evidence
+from cleft.tree import Tree
 
 if TYPE_CHECKING:
     from cleft.draw.compare import Diff, Drawable
@@ -230,17 +231,13 @@ def compose(entries: Iterable[Entry], width: int) -> Iterator[Line]:
     for depth, last, chunks in entries:
         del lasts[depth:]
         first = max(1, depth - levels)
-        lead = _lead(lasts[first:], slid=first > 1)
+        lead = "⋯  " * (first > 1) + "".join("   " if one else "│  " for one in lasts[first:])
         branch = ("└─ " if last else "├─ ") if depth else ""
         below = ("   " if last else "│  ") if depth else ""
         lasts.append(last)
         room = max(SHORTEST, width - columns(lead) - len(branch))
         for number, line in enumerate(_wrapped(chunks, room)):
             yield [Chunk(lead + (below if number else branch), "dim"), *line]
-
-
-def _lead(lasts: list[bool], slid: bool) -> str:
-    return ("⋯  " if slid else "") + "".join("   " if last else "│  " for last in lasts)
 
 
 def _wrapped(chunks: list[Chunk], room: int) -> Iterator[Line]:

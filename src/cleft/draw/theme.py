@@ -1,4 +1,4 @@
-"""How drawings look: what a caller may choose, the palettes, and the style rules made of them.
+"""How drawings look: what a caller may choose, the palettes, and the rules of `style.css`.
 
 Text has a contrast of at least 4.5 to its ground and lines at least 3 (WCAG
 AA); a test computes both. Rules name their colours outright rather than by
@@ -7,8 +7,11 @@ CSS variables, so that converters which know no variables draw them too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Literal, get_args
 
 from cleft.errors import UsageError
@@ -99,40 +102,15 @@ TONES = ("clause", "noun", "verb", "modifier", "other")
 MARKS = ("wrong", "missed", "changed")
 
 
-def _rules(colour: Mapping[str, str], scope: str) -> list[str]:
-    rules = [
-        f"{scope} .ground{{fill:{colour['ground']}}}",
-        f"{scope} .word,{scope} .edu,{scope} .prose,{scope} .heading{{fill:{colour['ink']}}}",
-        f"{scope} .tag,{scope} .number,{scope} .crumb,{scope} .note,{scope} .aside"
-        f"{{fill:{colour['muted']}}}",
-        f"{scope} .branch,{scope} .roof,{scope} .tail,{scope} .bar"
-        f"{{stroke:{colour['line']};fill:none}}",
-        f"{scope} .nucleus{{stroke:{colour['ink']};fill:none}}",
-        f"{scope} .arc{{stroke:{colour['noun']};fill:none}}",
-        f"{scope} .tip{{fill:{colour['noun']};stroke:none}}",
-        f"{scope} .joint{{stroke:{colour['clause']};fill:none}}",
-        f"{scope} .bridge{{stroke:{colour['modifier']};fill:none}}",
-    ]
-    for name in (*TONES, *MARKS):
-        rules.append(f"{scope} .{name}{{fill:{colour[name]}}}")
-        rules.append(f"{scope} .{name}-tint{{fill:{colour[name + '-tint']}}}")
-    for name in MARKS:
-        rules.append(f"{scope} .{name}-tint,{scope} .{name}-line{{stroke:{colour[name]}}}")
-    rules.append(f"{scope} .doubt{{stroke:{colour['doubt']}}}")
-    return rules
+@cache
+def resource(name: str) -> str:
+    """A file of this package that becomes part of drawings and pages."""
+    return files(__package__).joinpath(name).read_text("utf-8").strip()
 
 
-TYPE = [
-    f".cleft text{{font-family:{FONT};text-anchor:middle;white-space:pre;"
-    "font-weight:400;font-style:normal;letter-spacing:0;text-transform:none}",
-    ".cleft .heading,.cleft .note,.cleft .crumb,.cleft .prose{text-anchor:start}",
-    ".cleft .label,.cleft .relation,.cleft .heading{font-weight:600}",
-    ".cleft .branch,.cleft .roof,.cleft .arc,.cleft .joint,.cleft .nucleus,.cleft .bar"
-    "{stroke-linecap:round;stroke-linejoin:round}",
-    ".cleft .tail{stroke-dasharray:2 4;stroke-linecap:round}",
-    ".cleft .bridge{stroke-linecap:round;stroke-linejoin:round;stroke-dasharray:6 3}",
-    ".cleft .doubt{stroke-dasharray:3 2}",
-]
+def _filled(rules: str, **values: str) -> str:
+    """The rules of `style.css`, where `@name` stands for a value."""
+    return re.sub("@([a-z-]+)", lambda name: values[name[1]], rules)
 
 
 def style(theme: Theme) -> str:
@@ -141,12 +119,12 @@ def style(theme: Theme) -> str:
     >>> "prefers-color-scheme" in style("auto"), "prefers-color-scheme" in style("dark")
     (True, False)
     """
+    type_rules, rules = resource("style.css").split("\n\n")
+    fonts = _filled(type_rules, font=FONT)
+    light, dark = (_filled(rules, scope=f".cleft-{theme}", **each) for each in (LIGHT, DARK))
     if theme != "auto":
-        palette = DARK if theme == "dark" else LIGHT
-        return "\n".join(TYPE + _rules(palette, f".cleft-{theme}"))
-    dark = "\n".join(_rules(DARK, ".cleft-auto"))
-    light = "\n".join(TYPE + _rules(LIGHT, ".cleft-auto"))
-    return f"{light}\n@media (prefers-color-scheme: dark){{\n{dark}\n}}"
+        return f"{fonts}\n{dark if theme == 'dark' else light}"
+    return f"{fonts}\n{light}\n@media (prefers-color-scheme: dark){{\n{dark}\n}}"
 
 
 VARIABLES = {

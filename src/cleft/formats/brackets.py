@@ -19,17 +19,9 @@ from cleft.formats.cleaning import KEEP, Cleaner, Cleaning
 from cleft.tree import Tree
 
 __all__ = [
-    "FOREST",
-    "MISSING",
-    "bracket_losses",
-    "format_brackets",
-    "is_no_parse",
-    "parse_brackets",
-    "read_brackets",
-    "read_by_line",
-    "read_parses",
-    "write_brackets",
-]
+    "FOREST", "MISSING", "bracket_losses", "format_brackets", "is_no_parse", "parse_brackets",
+    "read_brackets", "read_by_line", "read_parses", "write_brackets",
+]  # fmt: skip
 
 # A whole preterminal `(TAG word)`, else `(LABEL`, else `)` or a bare word.
 TOKEN = re.compile(

@@ -27,16 +27,9 @@ from cleft.errors import UsageError
 from cleft.tree import Tree, fold, split_root
 
 __all__ = [
-    "CLEANINGS",
-    "KEEP",
-    "PTB",
-    "PTB_TEXT",
-    "SPMRL",
-    "Cleaner",
-    "Cleaning",
-    "clean_tree",
+    "CLEANINGS", "KEEP", "PTB", "PTB_TEXT", "SPMRL", "Cleaner", "Cleaning", "clean_tree",
     "cleaning",
-]
+]  # fmt: skip
 
 TRACE = "-NONE-"
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from cleft.errors import FormatError
+from cleft.evidence import Evidence
 from cleft.span import Span
-from cleft.tree import Evidence
 
 LONGEST = 1_000_000
 """The last boundary that a span may have: a number in a file must not decide on our memory."""

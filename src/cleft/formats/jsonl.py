@@ -38,18 +38,9 @@ from cleft.tasks import DISCOURSE, Derivation, split_relation, task_names
 from cleft.tree import Tree
 
 __all__ = [
-    "VERSION",
-    "Record",
-    "discourse_data",
-    "format_record",
-    "parse_record",
-    "read_jsonl",
-    "record_data",
-    "record_of",
-    "syntax_data",
-    "tree_data",
-    "write_jsonl",
-]
+    "VERSION", "Record", "discourse_data", "format_record", "parse_record", "read_jsonl",
+    "record_data", "record_of", "syntax_data", "tree_data", "write_jsonl",
+]  # fmt: skip
 
 VERSION = 1
 OWN_KEYS = ("cleft", "tokens", "error")
@@ -92,7 +83,8 @@ class Record(TreesByTask):
         named = {"syntax": syntax, "discourse": discourse, **(trees or {})}
         known = {task: tree for task, tree in named.items() if tree is not None}
         put = object.__setattr__
-        put(self, "tokens", tokens or _tokens_of(known.values()))
+        # Else the words of the first tree that has them.
+        put(self, "tokens", tokens or next(filter(None, map(_words_of, known.values())), ()))
         put(self, "trees", known)
         put(self, "error", error)
         put(self, "fields", {} if fields is None else fields)
@@ -127,11 +119,6 @@ class Record(TreesByTask):
 
 def _sentence_size(row: object) -> int:
     return len(as_strings(as_object(row, "sentences").get("tokens", []), "tokens"))
-
-
-def _tokens_of(trees: Iterable[Tree | DiscourseTree]) -> tuple[str, ...]:
-    """The words of the first tree that has them."""
-    return next(filter(None, map(_words_of, trees)), ())
 
 
 def _words_of(tree: Tree | DiscourseTree) -> tuple[str, ...]:
@@ -183,28 +170,23 @@ def record_data(record: Record, *, compact: bool = False) -> dict[str, Any]:
 
 
 def _compact_data(tree: Tree | DiscourseTree) -> dict[str, Any]:
-    data: dict[str, Any] = (
-        {
-            "tags": tree.tags(),
-            "nodes": [
-                [node.label, span.left, span.right]
-                for span, node in tree.spans()
-                if node.word is None
-            ],
-        }
-        if isinstance(tree, Tree)
-        else {
-            "edus": [list(edu.span) for edu in tree.edus],
-            "nodes": [
-                [span.left, span.right, node.nuclearity, list(node.relations)]
-                for span, node in tree.spans()
-                if node.children
-            ],
-        }
-    )
+    data = _shape(tree)
     if tree.log_prob is not None:
         data["log_prob"] = round(tree.log_prob, 4) + 0.0  # no -0.0
     return data
+
+
+def _shape(tree: Tree | DiscourseTree) -> dict[str, Any]:
+    """A tree without what is known of its nodes."""
+    if isinstance(tree, Tree):
+        phrases = [[node.label, *span] for span, node in tree.spans() if node.word is None]
+        return {"tags": tree.tags(), "nodes": phrases}
+    inner = [
+        [*span, node.nuclearity, list(node.relations)]
+        for span, node in tree.spans()
+        if node.children
+    ]
+    return {"edus": [list(edu.span) for edu in tree.edus], "nodes": inner}
 
 
 def syntax_data(tree: Tree) -> dict[str, Any]:
@@ -213,15 +195,9 @@ def syntax_data(tree: Tree) -> dict[str, Any]:
     >>> syntax_data(Tree.from_brackets("(NP (NN rain))"))
     {'tags': ['NN'], 'nodes': [['NP', 0, 1]]}
     """
-    rows = tree.spans()
-    phrases = [(span, node) for span, node in rows if node.word is None]
-    leaves = [node for _, node in rows if node.word is not None]
-    data: dict[str, Any] = {
-        "tags": [leaf.label for leaf in leaves],
-        "nodes": [[node.label, span.left, span.right] for span, node in phrases],
-    }
-    add_evidence(data, [node.evidence for _, node in phrases])
-    add_evidence(data, [leaf.evidence for leaf in leaves], "tag_evidence")
+    data, nodes = _shape(tree), tree.preorder()
+    add_evidence(data, [node.evidence for node in nodes if node.word is None])
+    add_evidence(data, [node.evidence for node in nodes if node.word is not None], "tag_evidence")
     return data
 
 
@@ -231,19 +207,12 @@ def discourse_data(tree: DiscourseTree, tokens: Sequence[str]) -> dict[str, Any]
     >>> discourse_data(DiscourseTree.leaf(Edu("It rained", Span(0, 2))), ["It", "rained"])
     {'edus': [[0, 2]], 'nodes': []}
     """
-    inner = [(span, node) for span, node in tree.spans() if node.children]
-    edus = tree.edus
-    data: dict[str, Any] = {
-        "edus": [list(edu.span) for edu in edus],
-        "nodes": [
-            [span.left, span.right, node.nuclearity, list(node.relations)] for span, node in inner
-        ],
-    }
+    data, edus = _shape(tree), tree.edus
     if any(edu.text != " ".join(tokens[slice(*edu.span)]) for edu in edus):
         data["texts"] = [edu.text for edu in edus]
     if any(edu.start is not None for edu in edus):
         data["characters"] = [[edu.start, edu.end] for edu in edus]
-    add_evidence(data, [node.evidence for _, node in inner])
+    add_evidence(data, [node.evidence for node in tree.preorder() if node.children])
     return data
 
 

@@ -58,11 +58,7 @@ class Format:
     begins: str = ""
 
     def records(
-        self,
-        source: files.Readable,
-        *,
-        clean: Cleaning | None = None,
-        relations: Relations = "fine",
+        self, source: files.Readable, clean: Cleaning | None = None, relations: Relations = "fine"
     ) -> Iterator[Record]:
         """The trees of a file, one at a time; tokens of discourse trees are counted from 0.
 
@@ -89,11 +85,7 @@ class _Brackets(Format):
     __slots__ = ()
 
     def records(
-        self,
-        source: files.Readable,
-        *,
-        clean: Cleaning | None = None,
-        relations: Relations = "fine",
+        self, source: files.Readable, clean: Cleaning | None = None, relations: Relations = "fine"
     ) -> Iterator[Record]:
         from cleft.formats.brackets import read_parses
         from cleft.formats.jsonl import Record
@@ -142,11 +134,7 @@ class _JsonLines(Format):
     __slots__ = ()
 
     def records(
-        self,
-        source: files.Readable,
-        *,
-        clean: Cleaning | None = None,
-        relations: Relations = "fine",
+        self, source: files.Readable, clean: Cleaning | None = None, relations: Relations = "fine"
     ) -> Iterator[Record]:
         from cleft.formats.jsonl import read_jsonl
 
@@ -202,11 +190,7 @@ class DocumentFormat(Format):
     module: str
 
     def records(
-        self,
-        source: files.Readable,
-        *,
-        clean: Cleaning | None = None,
-        relations: Relations = "fine",
+        self, source: files.Readable, clean: Cleaning | None = None, relations: Relations = "fine"
     ) -> Iterator[Record]:
         """The trees of the document, one by one."""
         return records_of(self.document(source))

@@ -27,8 +27,6 @@ from cleft.errors import InputError, TreeShapeError, UsageError
 from cleft.formats.jsonl import Record, parse_record
 from cleft.tree import Tree
 
-__all__ = ["Constituent", "ParsedSentence", "SpanGetters", "keep", "sentences_of", "words_of"]
-
 CUSTOM, NAME = "._.", "cleft_record"
 """How the keys of custom attributes begin in `doc.user_data`, and how the names of ours do."""
 

@@ -20,8 +20,28 @@ def percentage(part: float, whole: float) -> float:
     return 100.0 * part / whole if whole else 0.0
 
 
+class Shares:
+    """What items matched of those in gold and of those predicted, in per cent."""
+
+    __slots__ = ()
+
+    matched: int
+    gold: int
+    predicted: int
+
+    @property
+    def precision(self) -> float:
+        """Predicted items that are right, in per cent."""
+        return percentage(self.matched, self.predicted)
+
+    @property
+    def recall(self) -> float:
+        """Gold items that were found, in per cent."""
+        return percentage(self.matched, self.gold)
+
+
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Shares):
     """How many items are in gold, how many were predicted, how many are in both.
 
     >>> counts = Counts(matched=2, gold=6, predicted=4)
@@ -42,16 +62,6 @@ class Counts:
         """
         rows = [(part.matched, part.gold, part.predicted) for part in parts]
         return cls(*map(sum, zip(*rows, strict=True)))
-
-    @property
-    def precision(self) -> float:
-        """Predicted items that are right, in per cent."""
-        return percentage(self.matched, self.predicted)
-
-    @property
-    def recall(self) -> float:
-        """Gold items that were found, in per cent."""
-        return percentage(self.matched, self.gold)
 
     @property
     def f1(self) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cleft.errors import MetricError
-from cleft.metrics import Counts, percentage
+from cleft.metrics import Counts, Shares, percentage
 from cleft.metrics.bracketing import (
     Bracket,
     Bracketing,
@@ -27,40 +27,21 @@ from cleft.metrics.prm import COLLINS, Parameters
 from cleft.tree import Tree
 
 __all__ = [
-    "Confusion",
-    "LabelScores",
-    "SentenceScore",
-    "SyntaxScores",
-    "Totals",
-    "by_length",
-    "label_scores",
-    "score_syntax",
-]
+    "Confusion", "LabelScores", "SentenceScore", "SyntaxScores", "Totals", "by_length",
+    "label_scores", "score_syntax",
+]  # fmt: skip
 
 
 VALID, ERROR, SKIPPED = 0, 1, 2
 
 
-class _Shares:
+class _Shares(Shares):
     """The percentages of brackets and tags of one sentence or many."""
 
     __slots__ = ()
 
-    matched: int
-    gold: int
-    predicted: int
     words: int
     correct_tags: int
-
-    @property
-    def recall(self) -> float:
-        """Gold brackets that were found, in per cent."""
-        return percentage(self.matched, self.gold)
-
-    @property
-    def precision(self) -> float:
-        """Predicted brackets that are right, in per cent."""
-        return percentage(self.matched, self.predicted)
 
     @property
     def tagging(self) -> float:

@@ -30,15 +30,9 @@ if TYPE_CHECKING:
     from cleft.metrics.significance import Rows
 
 __all__ = [
-    "Evaluation",
-    "Predictor",
-    "Settings",
-    "Trees",
-    "common_task",
-    "evaluate",
-    "pair_up",
+    "Evaluation", "Predictor", "Settings", "Trees", "common_task", "evaluate", "pair_up",
     "read_trees",
-]
+]  # fmt: skip
 
 T = TypeVar("T", Tree, DiscourseTree)
 AnyTree = Tree | DiscourseTree

@@ -39,7 +39,7 @@ _Labelled = dict[Span, tuple[str, str]]  # a span's nuclearity and relation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscourseSentence:
-    """The counts of one sentence."""
+    """The counts of one sentence, or of all."""
 
     span: Counts
     nuclearity: Counts
@@ -50,7 +50,7 @@ class DiscourseSentence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscourseScores:
+class DiscourseScores(DiscourseSentence):
     """The scores of predicted discourse trees: counts for each sentence, and summed.
 
     `missing` is the number of sentences without a predicted tree; their gold
@@ -61,12 +61,6 @@ class DiscourseScores:
     gold_edus: bool
     missing: int
     sentences: tuple[DiscourseSentence, ...]
-    span: Counts
-    nuclearity: Counts
-    relation: Counts
-    full: Counts
-    segmentation: Counts
-    edus: Counts
 
     @property
     def values(self) -> dict[str, float]:

@@ -14,22 +14,10 @@ if TYPE_CHECKING:
     from cleft.metrics.significance import Comparison, Interval
 
 __all__ = [
-    "comparison_data",
-    "comparison_report",
-    "confusion_report",
-    "evalb_lines",
-    "genre_report",
-    "interval_data",
-    "interval_report",
-    "label_data",
-    "label_report",
-    "length_report",
-    "scores_data",
-    "scores_report",
-    "stopped_lines",
-    "table",
-    "totals_data",
-]
+    "comparison_data", "comparison_report", "confusion_report", "evalb_lines", "genre_report",
+    "interval_data", "interval_report", "label_data", "label_report", "length_report",
+    "scores_data", "scores_report", "stopped_lines", "table", "totals_data",
+]  # fmt: skip
 
 SHOWN = 10  # problems listed before the rest is only counted
 RULE = "=" * 76
@@ -194,20 +182,10 @@ def comparison_report(
 
 
 TOTALS = (
-    *(
-        "recall",
-        "precision",
-        "f1",
-        "complete",
-        "tagging",
-        "errors",
-        "skipped",
-        "sentences",
-        "valid",
-    ),
-    *("matched", "gold", "predicted", "crossing", "no_crossing", "two_or_less_crossing"),
-    *("words", "correct_tags"),
-)
+    "recall", "precision", "f1", "complete", "tagging", "errors", "skipped", "sentences", "valid",
+    "matched", "gold", "predicted", "crossing", "no_crossing", "two_or_less_crossing", "words",
+    "correct_tags",
+)  # fmt: skip
 RENAMED = {"no_crossing": "uncrossed", "two_or_less_crossing": "little_crossed"}
 COUNTS = ("precision", "recall", "f1", "matched", "gold", "predicted")
 

@@ -10,12 +10,6 @@ from cleft.runtime.manifest import FORMAT, Manifest, ModelScorer, PieceRules, Se
 from cleft.runtime.scorer import OnnxScorer
 
 __all__ = [
-    "FORMAT",
-    "Manifest",
-    "ModelDirectory",
-    "ModelScorer",
-    "OnnxScorer",
-    "PieceRules",
-    "SelfTest",
-    "write_checksums",
-]
+    "FORMAT", "Manifest", "ModelDirectory", "ModelScorer", "OnnxScorer", "PieceRules",
+    "SelfTest", "write_checksums",
+]  # fmt: skip

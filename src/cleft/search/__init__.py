@@ -16,9 +16,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cleft.errors import CleftError, InputError, ModelError, UsageError
-from cleft.search.assemble import NO_TAG, Batch, Leaf, assemble
-from cleft.search.beam import Beam, History, advance
-from cleft.search.decode import Candidate, Decoder, Marks, Statistics
+from cleft.search.assemble import Namer, assemble
+from cleft.search.beam import Beam, History, Scores, advance
+from cleft.search.decode import Decoder, Marks, Statistics
+from cleft.search.naming import NO_TAG, Batch, Leaf
 from cleft.search.results import Parse, Step
 from cleft.search.scorer import Encoded, Ints, Masks, Scorer, SearchOptions
 from cleft.span import Constraints
@@ -88,8 +89,9 @@ def search(
             statistics=statistics if statistics is not None else Statistics(),
             marks=_marks(scorer, encoded, task, batch) if task.stops else None,
         )
-        candidates = find(decoder, np.array(list(batch.index), np.intp), options)
-        for row, parses in assemble(decoder, task, batch, candidates, options).items():
+        namer = Namer(decoder, task, batch, options)
+        find(namer, np.array(list(batch.index), np.intp))
+        for row, parses in assemble(namer).items():
             results[batch.index[row]] = parses
         for index in batch.index.values():
             if index not in results:
@@ -169,37 +171,49 @@ def _no_tree(index: int) -> ModelError:
     )
 
 
-def find(decoder: Decoder, rows: Ints, options: SearchOptions) -> list[Candidate]:
-    """The finished hypotheses of these sentences by greedy search, pruned beam, or full beam.
+def find(namer: Namer, rows: Ints) -> None:
+    """Find hypotheses of these sentences: by greedy search, exact search, a beam.
 
-    Those without a usable score are left out. For one tree a sentence at most
-    one is given.
+    The namer is given those that may be wanted; none without a usable score.
     """
-    one = options.n_best == 1
+    decoder, options = namer.decoder, namer.options
     decoder.statistics.sentences += len(rows)
-    found: list[Candidate] = []
+    floor = np.full(len(decoder.lengths), -np.inf)
     if options.prune or options.width == 1:
-        found = [c for c in decoder.greedy(rows) if isfinite(c.score)]
-        rows = np.array([c.sentence for c in found if not (one and c.score > HALF)], np.intp)
-    if options.width == 1 or not len(rows):
-        return found
-    floor = None
-    if options.prune and one:
-        floor = np.full(len(decoder.lengths), -np.inf)
-        for candidate in found:
-            floor[candidate.sentence] = candidate.score
+        found = [each for each in decoder.greedy(rows) if isfinite(each.score)]
+        rows = np.array([each.sentence for each in found], np.intp)
+        structures = namer.add(found)
+        if options.width == 1:
+            return
+        if options.n_best == 1:
+            floor[rows] = [namer.rank(each) for each in structures]
+            rows = rows[~(floor[rows] > HALF)]
     decoder.statistics.searched += len(rows)
-    if decoder.stateless:  # then the best tree costs no more than a beam
-        found += decoder.best(rows)
-        if one:
-            return list({each.sentence: each for each in found}.values())
-    found += decoder.beam(
-        rows,
-        options.width,
-        floor=floor,
-        margin=np.inf if options.margin is None else options.margin,
-        best_only=one,
-        early=options.prune and one,
-    )
-    # Of the pruned beam's, only such are there as beat greedy's.
-    return list({each.sentence: each for each in found}.values()) if one else found
+    if decoder.stateless:
+        rows = _exact(namer, rows, floor)
+    if len(rows):
+        by_splits = options.n_best == 1 and not options.joint
+        found = decoder.beam(
+            rows,
+            options.width,
+            floor=floor if options.prune and options.n_best == 1 else None,
+            margin=np.inf if options.margin is None else options.margin,
+            best_only=by_splits,
+            early=options.prune and by_splits,
+        )
+        namer.add(found)
+
+
+def _exact(namer: Namer, rows: Ints, floor: Scores) -> Ints:
+    """Add the best tree of each of these sentences; return those that need a beam as well.
+
+    For one tree it is certain, and costs no more than a beam, unless its labels make a rare pair.
+    """
+    one = namer.options.n_best == 1
+    prices = namer.prices if namer.options.joint else None
+    structures = namer.add(namer.decoder.best(rows, prices))
+    for each in structures:
+        row = each.candidate.sentence
+        floor[row] = max(floor[row], namer.rank(each))
+    unsure = {each.candidate.sentence for each in structures if each.rare or not one}
+    return np.array([row for row in rows.tolist() if row in unsure], np.intp)

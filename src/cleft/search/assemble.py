@@ -1,118 +1,223 @@
-"""Finished hypotheses become parses: choose the best trees, name their parts, build them."""
+"""Finished hypotheses become parses: choose the best trees, name their parts, build them.
+
+The trees of a sentence come one after the other, over all its hypotheses and all their
+labels, best first; none is made before it is asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import accumulate, islice, pairwise
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from cleft.discourse import Edu
 from cleft.search.decode import Candidate, Decoder
-from cleft.search.labels import Labels, Naming, dummies_of, governors, label_scores, runners_up
-from cleft.search.results import Parse, Record, Step, TagNotes
+from cleft.search.labels import Labels, dummies_of, governors, label_scores, runners_up
+from cleft.search.levels import Prices
+from cleft.search.naming import Apart, Batch, Items, Naming, Tagging, Tags
+from cleft.search.results import Parse, Record, Step
 from cleft.search.scorer import Floats, Ints, SearchOptions
 from cleft.search.trees import Plan, build_tree, spans_of
-from cleft.span import Constraints, Span, Split
+from cleft.span import Constraints, Split
 from cleft.tasks import Task
 
-Leaf = Callable[[Span], Edu]
-"""What makes the leaf over a span, such as an EDU with its place in a source text."""
 
-NO_TAG = "X"
-"""The part of speech of a word where none is given and the model has no head for them."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Structure:
+    """A finished hypothesis with what each label of its items would score.
 
-
-@dataclass(slots=True)
-class Batch:
-    """The sentences that can be parsed, by their row in the encoded batch.
-
-    `index` is the place of each in the caller's list; constraints, tags and what
-    makes the leaves of a tree are there for those that have them.
+    `labels` are the best of each item by itself. With them it scores `bound`: no others
+    score more, and they less only if they make a `rare` pair.
     """
 
-    words: dict[int, Sequence[str]] = field(default_factory=dict)
-    index: dict[int, int] = field(default_factory=dict)
-    constraints: dict[int, Constraints] = field(default_factory=dict)
-    tags: dict[int, Sequence[str]] = field(default_factory=dict)
-    leaves: dict[int, Leaf] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Items:
-    """What carries a label in the trees of some candidates, tree by tree and in preorder.
-
-    Spans for syntax; for discourse splits, in a table of three columns.
-    """
-
-    table: Ints
-    ends: list[int]  # where each tree's items begin, and the last's end
+    candidate: Candidate
+    items: Ints
+    scores: Floats  # of the items of many hypotheses; the own are at `places`
+    places: Ints
+    labels: Ints
+    bound: float
+    rare: bool
 
     @property
-    def counts(self) -> Ints:
-        """How many items each tree has."""
-        return np.diff(self.ends)
+    def log_probs(self) -> Floats:
+        """The log-probabilities of the labels, (items, labels)."""
+        return self.scores[self.places]
 
 
-def assemble(
-    decoder: Decoder,
-    task: Task[Any],
-    batch: Batch,
-    candidates: Sequence[Candidate],
-    options: SearchOptions,
-) -> dict[int, list[Parse]]:
-    """The parses of each sentence (by its row), distinct and sorted by log-probability.
+class Named(NamedTuple):
+    """One tree: a structure, the labels of its items, the tags of its words, the joint score."""
 
-    A candidate without a usable one is left out, and so may be its sentence.
-    """
-    if options.n_best > 1:
-        candidates = _without_repeats(candidates)
-    items = _items(decoder, task, candidates)
-    tagging = Tagging.of(decoder, batch) if task.tags is not None else None
-    names, scores, places = _score(decoder, batch.constraints, candidates, items, options)
-    named = _name(decoder, names, scores, places, candidates, items, tagging)
-    totals = [each.score + line.gain for each, line in zip(candidates, named, strict=True)]
-    kept = [number for number, total in enumerate(totals) if isfinite(total)]
-    if options.n_best > 1:
-        kept = _n_best(candidates, items, dummies_of(names), named, totals, kept, options.n_best)
-    chosen = [candidates[number] for number in kept]
-    replays = _replay(decoder, chosen, options)
-    lines: list[Tags | None] = []
-    records = []
-    for number, candidate, (runners, _) in zip(kept, chosen, replays, strict=True):
-        part = places[items.ends[number] : items.ends[number + 1]]
-        line = named[number]
-        row = candidate.sentence
-        tags = tagging.named(row, line.tags, options.alternatives) if tagging is not None else None
-        lines.append(tags)
-        records.append(
-            Record(
-                length=len(batch.words[row]),
-                splits_labelled=task.labels == "splits",
-                decisions=candidate.decisions,
-                labels=Labels.of(names, scores[part], line.labels, options.alternatives),
-                score=candidate.score,
-                log_prob=totals[number],
-                runners=runners,
-                tags=tags.notes if tags else None,
+    structure: Structure
+    labels: Ints
+    tags: Ints | None  # none if they are the best by themselves
+    log_prob: float
+
+
+class Namer:
+    """The hypotheses found for a batch, and the trees that they make."""
+
+    def __init__(
+        self, decoder: Decoder, task: Task[Any], batch: Batch, options: SearchOptions
+    ) -> None:
+        self.decoder, self.task, self.batch, self.options = decoder, task, batch, options
+        self.names = tuple(decoder.scorer.labels(decoder.task))
+        self.tagging = Tagging.of(decoder, batch) if task.tags is not None else None
+        known = options.joint and self.tagging is not None
+        self.grammar = decoder.scorer.grammar(decoder.task) if known else None
+        self.pool: dict[int, list[Structure]] = {}
+        self._made: dict[tuple[int, bytes], Structure] = {}
+
+    def add(self, candidates: Sequence[Candidate]) -> list[Structure]:
+        """The structures of hypotheses; the labels of those that are new are scored in one call."""
+        keys = [(each.sentence, each.decisions.table.tobytes()) for each in candidates]
+        new = {
+            key: each for key, each in zip(keys, candidates, strict=True) if key not in self._made
+        }
+        self._made.update(zip(new, self._structures(list(new.values())), strict=True))
+        return [self._made[key] for key in keys]
+
+    def _structures(self, candidates: Sequence[Candidate]) -> list[Structure]:
+        items = _items(self.decoder, self.task, candidates)
+        scores, places = self._score(candidates, items)
+        labels = scores.argmax(axis=1)
+        gains = scores[np.arange(len(labels)), labels][places]
+        labels = labels[places]
+        owner = np.repeat(np.arange(len(candidates)), items.counts)
+        sums = np.bincount(owner, weights=gains, minlength=len(candidates)).tolist()
+        rare = self._rare(candidates, items, labels, owner)
+        made = [
+            Structure(
+                candidate=each,
+                items=items.table[a:b],
+                scores=scores,
+                places=places[a:b],
+                labels=labels[a:b],
+                bound=each.score + sums[number],
+                rare=number in rare,
             )
+            for number, (each, (a, b)) in enumerate(
+                zip(candidates, pairwise(items.ends), strict=True)
+            )
+        ]
+        for structure in made:
+            self.pool.setdefault(structure.candidate.sentence, []).append(structure)
+        return made
+
+    def _score(self, candidates: Sequence[Candidate], items: Items) -> tuple[Floats, Ints]:
+        """The log-probabilities of all items' labels, each item's once, and each item's place."""
+        lengths, table = self.decoder.lengths, items.table
+        sentences = [candidate.sentence for candidate in candidates]
+        rows = np.repeat(np.array(sentences, np.intp), items.counts)
+        places = np.arange(len(table))
+        if self.options.width > 1 and len(table):  # hypotheses of a sentence share most spans
+            sides = (len(lengths), *[int(lengths.max()) + 1] * table.shape[1])
+            keys = np.ravel_multi_index((rows, *table.T), sides)
+            _, first, places = np.unique(keys, return_index=True, return_inverse=True)
+            rows, table = rows[first], table[first]
+        return self._ask(rows, table), places
+
+    def _ask(self, rows: Ints, table: Ints) -> Floats:
+        decoder = self.decoder
+        named = _must_be_named(decoder.lengths, self.batch.constraints, rows, table)
+        return label_scores(decoder.scorer, decoder.encoded, decoder.task, rows, table, named=named)
+
+    @property
+    def prices(self) -> Prices:
+        """What the best label of each item adds, whatever the others are."""
+        return Prices(
+            lambda rows, table: self._ask(rows, table).max(axis=1).astype(np.float64),
+            of_splits=self.task.labels == "splits",
         )
-    trees = _build(task, batch, lines, chosen, records)
-    parses: dict[int, list[Parse]] = {}
-    for candidate, record, tree, (_, steps) in zip(chosen, records, trees, replays, strict=True):
-        parse = Parse(
-            tree=tree,
-            log_prob=record.log_prob,
-            split_log_prob=record.score,
-            record=record,
-            steps=steps,
+
+    def _rare(
+        self, candidates: Sequence[Candidate], items: Items, labels: Ints, owner: Ints
+    ) -> set[int]:
+        """The numbers of the hypotheses whose best labels and tags make a rare pair."""
+        grammar, tagging = self.grammar, self.tagging
+        if grammar is None or tagging is None or not candidates:
+            return set()
+        tables = [each.decisions.table for each in candidates]
+        lengths = [int(self.decoder.lengths[each.sentence]) for each in candidates]
+        rare = grammar.rare(
+            governors(lengths, tables, grammar.dummies[labels]),
+            labels,
+            np.flatnonzero(items.table[:, 1] - items.table[:, 0] == 1),
+            np.concatenate([tagging.best[tagging.part(each.sentence)] for each in candidates]),
         )
-        parses.setdefault(candidate.sentence, []).append(parse)
-    return parses
+        return set(owner[rare].tolist())
+
+    def _naming(self, structure: Structure) -> Apart:
+        """What orders the labels of a structure."""
+        if self.grammar is None or self.tagging is None:
+            return Apart(structure.log_probs, dummies_of(self.names))
+        tags = self.tagging.log_probs[self.tagging.part(structure.candidate.sentence)]
+        table = structure.candidate.decisions.table
+        return Naming(self.grammar, table, structure.log_probs, tags)
+
+    def best_of(self, structure: Structure) -> Named:
+        """A structure with its best labels and tags."""
+        if not (structure.rare and isfinite(structure.bound)):
+            return Named(structure, structure.labels, None, structure.bound)
+        labels, tags, gain = self._naming(structure).choose()
+        return Named(structure, labels, tags, structure.candidate.score + gain)
+
+    def rank(self, structure: Structure) -> float:
+        """By what structures are compared: the best joint score, or that of the splits."""
+        joint = self.options.joint
+        return self.best_of(structure).log_prob if joint else structure.candidate.score
+
+    def in_order(self, row: int) -> Iterator[Named]:
+        """The trees of a sentence, best first; those with labels in place of dummies repeat."""
+        pool = [each for each in self.pool.get(row, ()) if isfinite(each.bound)]
+        if not self.options.joint:
+            yield from map(self.best_of, sorted(pool, key=lambda each: -each.candidate.score))
+            return
+        waiting: list[tuple[float, float, int, Any]] = [
+            (-each.bound, -each.candidate.score, number, None) for number, each in enumerate(pool)
+        ]
+        heapify(waiting)
+        while waiting:
+            *_, number, held = heappop(waiting)
+            structure = pool[number]
+            if held is None:
+                source = self._named(structure)
+            else:
+                named, source = held
+                yield named
+            following = next(source, None)
+            if following is not None:
+                key = -following.log_prob, -structure.candidate.score
+                heappush(waiting, (*key, number, (following, source)))
+
+    def _named(self, structure: Structure) -> Iterator[Named]:
+        """A structure with its best labels and, where several trees are asked for, with others."""
+        if self.options.n_best == 1:
+            yield self.best_of(structure)
+            return
+        for labels, tags, gain in self._naming(structure).in_order():
+            yield Named(structure, labels, tags, structure.candidate.score + gain)
+
+    def n_best(self, row: int) -> list[Named]:
+        """The best few trees of a sentence that differ, best first."""
+        if self.options.n_best == 1:
+            return list(islice(self.in_order(row), 1))
+        dummies = dummies_of(self.names)
+        found: dict[tuple[bytes, bytes], Named] = {}
+        for named in self.in_order(row):
+            phrases = ~dummies[named.labels]
+            # The same for any two structures that make the same n-ary tree.
+            key = named.structure.items[phrases].tobytes(), named.labels[phrases].tobytes()
+            found.setdefault(key, named)
+            if len(found) == self.options.n_best:
+                break
+        if not self.options.joint:
+            return list(found.values())
+        return sorted(found.values(), key=lambda each: -each.log_prob)
 
 
 def _items(decoder: Decoder, task: Task[Any], candidates: Sequence[Candidate]) -> Items:
@@ -124,138 +229,6 @@ def _items(decoder: Decoder, task: Task[Any], candidates: Sequence[Candidate]) -
     splits = [table[table[:, 1] < table[:, 2]] for table in made]
     table = np.concatenate(splits) if splits else np.zeros((0, 3), np.intp)
     return Items(table, list(accumulate(map(len, splits), initial=0)))
-
-
-def _build(
-    task: Task[Any],
-    batch: Batch,
-    tags: Sequence[Tags | None],
-    candidates: Sequence[Candidate],
-    records: list[Record],
-) -> list[Any]:
-    """The tree of each record. Labelled spans make n-ary trees, all of a batch at once."""
-    if not records:
-        return []
-    if task.labels == "splits":
-        return [
-            task.build(
-                record.derivation,
-                batch.words[candidate.sentence],
-                leaf=batch.leaves.get(candidate.sentence),
-                evidence=record.evidence,
-            )
-            for candidate, record in zip(candidates, records, strict=True)
-        ]
-    lengths = [record.length for record in records]
-    spans = spans_of(lengths, [record.decisions.table for record in records])
-    labels = np.concatenate([record.labels.numbers for record in records])
-    plan = Plan.of(lengths, spans, labels, records[0].labels.names)
-    return [
-        build_tree(plan, number, batch.words[candidate.sentence], line.names, record)
-        for number, (candidate, line, record) in enumerate(
-            zip(candidates, tags, records, strict=True)
-        )
-        if line is not None
-    ]
-
-
-def _without_repeats(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Each derivation once: greedy's may be in the beam as well."""
-    seen = {(each.sentence, each.decisions.table.tobytes()): each for each in reversed(candidates)}
-    return list(seen.values())[::-1]
-
-
-def _n_best(
-    candidates: Sequence[Candidate],
-    items: Items,
-    dummies: npt.NDArray[np.bool_],
-    named: Sequence[Named],
-    totals: Sequence[float],
-    numbers: Sequence[int],
-    count: int,
-) -> list[int]:
-    """The best few of each sentence that are different trees, best first."""
-    ranked = sorted(numbers, key=lambda each: (-totals[each], -candidates[each].score))
-    trees: dict[int, dict[tuple[bytes, bytes], int]] = {}
-    for number in ranked:
-        found = trees.setdefault(candidates[number].sentence, {})
-        if len(found) < count:  # and else not even compare
-            labels = named[number].labels
-            phrases = ~dummies[labels]
-            table = items.table[items.ends[number] : items.ends[number + 1]]
-            # The same for any two candidates that make the same n-ary tree.
-            key = table[phrases].tobytes(), labels[phrases].tobytes()
-            found.setdefault(key, number)
-    return [number for found in trees.values() for number in found.values()]
-
-
-def _score(
-    decoder: Decoder,
-    constraints: Mapping[int, Constraints],
-    candidates: Sequence[Candidate],
-    items: Items,
-    options: SearchOptions,
-) -> tuple[tuple[str, ...], Floats, Ints]:
-    """The labels' names, the log-probabilities of all items, each once, and each item's place."""
-    table = items.table
-    sentences = [candidate.sentence for candidate in candidates]
-    rows = np.repeat(np.array(sentences, np.intp), items.counts)
-    named = _must_be_named(decoder.lengths, constraints, rows, table)
-    places = np.arange(len(table))
-    if options.n_best > 1 and len(table):  # hypotheses of a sentence share most of their spans
-        size = int(decoder.lengths.max()) + 1
-        sides = (len(decoder.lengths), *[size] * table.shape[1])
-        keys = np.ravel_multi_index((rows, *table.T), sides)
-        _, first, places = np.unique(keys, return_index=True, return_inverse=True)
-        rows, table, named = rows[first], table[first], named[first]
-    names, scores = label_scores(
-        decoder.scorer, decoder.encoded, decoder.task, rows, table, named=named
-    )
-    return names, scores, places
-
-
-class Named(NamedTuple):
-    """The labels of one candidate's items and the tags of its words, and what they add."""
-
-    labels: Ints
-    tags: Ints | None  # none if they are the best by themselves
-    gain: float
-
-
-def _name(
-    decoder: Decoder,
-    names: tuple[str, ...],
-    scores: Floats,
-    places: Ints,
-    candidates: Sequence[Candidate],
-    items: Items,
-    tagging: Tagging | None,
-) -> list[Named]:
-    """Each item's best label; in trees with a rare pair those that are best together."""
-    labels = scores.argmax(axis=1)
-    gains = scores[np.arange(len(labels)), labels][places]
-    labels = labels[places]
-    owner = np.repeat(np.arange(len(candidates)), items.counts)
-    sums = np.bincount(owner, weights=gains, minlength=len(candidates)).tolist()
-    parts = [slice(*pair) for pair in pairwise(items.ends)]
-    named = [Named(labels[part], None, sum_) for part, sum_ in zip(parts, sums, strict=True)]
-    grammar = decoder.scorer.grammar(decoder.task)
-    if grammar is None or tagging is None or not candidates:
-        return named
-    tables = [each.decisions.table for each in candidates]
-    lengths = [int(decoder.lengths[each.sentence]) for each in candidates]
-    rare = grammar.rare(
-        governors(lengths, tables, grammar.dummies[labels]),
-        labels,
-        np.flatnonzero(items.table[:, 1] - items.table[:, 0] == 1),
-        np.concatenate([tagging.best[tagging.part(each.sentence)] for each in candidates]),
-    )
-    for number in np.unique(owner[rare]).tolist():
-        own = scores[places[parts[number]]]
-        if isfinite(sums[number]):
-            tags = tagging.log_probs[tagging.part(candidates[number].sentence)]
-            named[number] = Named(*Naming(grammar, tables[number], own, tags).choose())
-    return named
 
 
 def _must_be_named(
@@ -270,62 +243,77 @@ def _must_be_named(
     return named
 
 
-class Tags(NamedTuple):
-    """The parts of speech of one sentence, and their probabilities."""
+def assemble(namer: Namer) -> dict[int, list[Parse]]:
+    """The parses of each sentence (by its row), best first; none of one without a usable tree."""
+    batch, task, tagging, options = namer.batch, namer.task, namer.tagging, namer.options
+    chosen = [named for row in batch.index for named in namer.n_best(row)]
+    # Trees that differ in labels alone share their steps.
+    made = {id(named.structure): named.structure.candidate for named in chosen}
+    told = dict(zip(made, _replay(namer.decoder, list(made.values()), options), strict=True))
+    replays = [told[id(named.structure)] for named in chosen]
+    lines: list[Tags | None] = []
+    records = []
+    for named, (runners, _) in zip(chosen, replays, strict=True):
+        structure, row = named.structure, named.structure.candidate.sentence
+        tags = tagging.named(row, named.tags, options.alternatives) if tagging is not None else None
+        lines.append(tags)
+        log_probs = structure.log_probs
+        records.append(
+            Record(
+                length=len(batch.words[row]),
+                splits_labelled=task.labels == "splits",
+                decisions=structure.candidate.decisions,
+                labels=Labels.of(namer.names, log_probs, named.labels, options.alternatives),
+                score=structure.candidate.score,
+                log_prob=named.log_prob,
+                runners=runners,
+                tags=tags.notes if tags else None,
+            )
+        )
+    rows = [named.structure.candidate.sentence for named in chosen]
+    trees = _build(task, batch, lines, rows, records)
+    parses: dict[int, list[Parse]] = {}
+    for row, record, tree, (_, steps) in zip(rows, records, trees, replays, strict=True):
+        parse = Parse(
+            tree=tree,
+            log_prob=record.log_prob,
+            split_log_prob=record.score,
+            record=record,
+            steps=steps,
+        )
+        parses.setdefault(row, []).append(parse)
+    return parses
 
-    names: Sequence[str]
-    notes: TagNotes | None = None
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tagging:
-    """The parts of speech of a batch: the caller's, the model's, or none.
-
-    `log_probs` has one column more than `names`: a tag that the model does not know.
-    """
-
-    names: Sequence[str]
-    log_probs: Floats  # (tokens, tags + 1)
-    best: Ints
-    ends: list[int]
-    given: Mapping[int, Sequence[str]]
-    known: bool  # whether the model has a head for them
-
-    @classmethod
-    def of(cls, decoder: Decoder, batch: Batch) -> Tagging:
-        """What is known of the tags of all sentences."""
-        scorer, names = decoder.scorer, tuple(decoder.scorer.tag_names())
-        ends = list(accumulate(decoder.lengths.tolist(), initial=0))
-        asked = any(row not in batch.tags for row in batch.words)
-        said = scorer.tags(decoder.encoded) if asked else None
-        log_probs = np.full((ends[-1], len(names) + 1), -np.inf)
-        if said is not None:
-            log_probs[:, :-1] = said
-        else:
-            log_probs[:, -1] = 0
-        numbers = {name: number for number, name in enumerate(names)}
-        for row, tags in batch.tags.items():
-            chosen = [numbers.get(tag, len(names)) for tag in tags]
-            log_probs[ends[row] : ends[row + 1]] = -np.inf
-            log_probs[np.arange(ends[row], ends[row + 1]), chosen] = 0
-        best = log_probs.argmax(axis=1)
-        return cls(names, log_probs, best, ends, batch.tags, said is not None)
-
-    def part(self, row: int) -> slice:
-        """Where a sentence's tokens are."""
-        return slice(self.ends[row], self.ends[row + 1])
-
-    def named(self, row: int, chosen: Ints | None, alternatives: int) -> Tags:
-        """A sentence's tags: the chosen ones, or else the best."""
-        part = self.part(row)
-        if row in self.given or not self.known:
-            return Tags(self.given.get(row, [NO_TAG] * (part.stop - part.start)))
-        numbers = self.best[part] if chosen is None else chosen
-        log_probs = self.log_probs[part]
-        chances = np.exp(log_probs[np.arange(len(numbers)), numbers])
-        lines = runners_up(log_probs, numbers, alternatives) if alternatives else []
-        others = [tuple([(self.names[tag], share) for tag, share in line]) for line in lines]
-        return Tags([self.names[number] for number in numbers.tolist()], TagNotes(chances, others))
+def _build(
+    task: Task[Any],
+    batch: Batch,
+    tags: Sequence[Tags | None],
+    rows: Sequence[int],
+    records: list[Record],
+) -> list[Any]:
+    """The tree of each record. Labelled spans make n-ary trees, all of a batch at once."""
+    if not records:
+        return []
+    if task.labels == "splits":
+        return [
+            task.build(
+                record.derivation,
+                batch.words[row],
+                leaf=batch.leaves.get(row),
+                evidence=record.evidence,
+            )
+            for row, record in zip(rows, records, strict=True)
+        ]
+    lengths = [record.length for record in records]
+    spans = spans_of(lengths, [record.decisions.table for record in records])
+    labels = np.concatenate([record.labels.numbers for record in records])
+    plan = Plan.of(lengths, spans, labels, records[0].labels.names)
+    return [
+        build_tree(plan, number, batch.words[row], line.names, record)
+        for number, (row, line, record) in enumerate(zip(rows, tags, records, strict=True))
+        if line is not None
+    ]
 
 
 Found = list[tuple[tuple[int, float], ...]]

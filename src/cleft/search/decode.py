@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
-from cleft.search.levels import Ask, Recall, best_trees, level_by_level
+from cleft.search.levels import Ask, Prices, Recall, best_trees, level_by_level
 from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Masks, Scorer, State
 from cleft.span import Span
 
@@ -222,10 +222,13 @@ class Decoder:
         last = np.concatenate([part.last for part in finished])
         return _candidates(sentence, history.decisions(last))
 
-    def best(self, sentences: Ints) -> list[Candidate]:
-        """The most probable splits of each sentence; only for a head without history."""
+    def best(self, sentences: Ints, prices: Prices | None = None) -> list[Candidate]:
+        """The most probable splits of each sentence, by themselves or with the prices of labels.
+
+        Only for a head without history.
+        """
         ask = self._asker("beam")
-        return _candidates(sentences, best_trees(ask, sentences, self.lengths[sentences]))
+        return _candidates(sentences, best_trees(ask, sentences, self.lengths[sentences], prices))
 
     @cached_property
     def stateless(self) -> bool:

@@ -1,9 +1,7 @@
-"""The labels of chosen spans or splits, together with the tags of the words below.
+"""The labels of chosen spans or splits, and what training trees allow of them.
 
 A beam scores thousands of spans; only those of the finished trees are labelled, in
-one call of the scorer (or a few, where there are very many). Each gets its best label.
-Where that makes a pair that training trees hardly have, the labels and tags of the
-whole tree are chosen together.
+one call of the scorer (or a few, where there are very many).
 
 What training trees allow is counted at export and kept in the model as data. A
 `Grammar` says what a pair costs: nothing unless trees have it far less often than its
@@ -24,7 +22,7 @@ import numpy.typing as npt
 
 from cleft.errors import ModelError
 from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Scorer
-from cleft.search.trees import spans_of, upward
+from cleft.search.trees import upward
 from cleft.tasks import Task
 from cleft.tree import is_dummy, split_chain
 
@@ -167,7 +165,6 @@ class Grammar:
         self.dummies = np.array([is_dummy(label) for label in labels], bool)
         self.inner = np.array([parents.index(name) for name in inner], np.intp)
         self.above = _costs(counts.labels, parents, labels)  # (parents, labels)
-        self.phrases = np.where(self.dummies, -np.inf, self.above)
         self.above[:, self.dummies] = 0
         below = _costs(counts.tags, parents, tags)
         self.below = np.pad(below, ((0, 0), (0, 1)))  # (parents, tags + 1)
@@ -247,8 +244,8 @@ def label_scores(
     items: Ints,
     *,
     named: npt.NDArray[np.bool_],
-) -> tuple[tuple[str, ...], Floats]:
-    """The names of the labels, and the log-probabilities of every item's, (items, labels).
+) -> Floats:
+    """The log-probabilities of every item's labels, (items, labels).
 
     Where `named` is true the item must be a phrase: dummy labels are masked.
     """
@@ -266,75 +263,7 @@ def label_scores(
     found = np.maximum(found, LOWEST)
     if dummies.any():
         found[np.ix_(named, dummies)] = -np.inf
-    return names, found
-
-
-class Naming:
-    """The best labels and tags of one tree's spans together, by the model and a grammar.
-
-    From the words up, `best` is what the spans below and at each can score at most, by the
-    phrase that stands above it: (spans, parents).
-    """
-
-    def __init__(self, grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats) -> None:
-        self.grammar, self.log_probs = grammar, log_probs.astype(np.float64)
-        self.tags = tags - tags.max(axis=1, keepdims=True)  # what another tag would cost
-        length = len(tags)
-        spans = spans_of([length], [splits])
-        self.above = upward([length], [splits])[:-1]
-        self.words = np.flatnonzero(spans.right - spans.left == 1)
-        count, labels = self.log_probs.shape
-        dummies = np.flatnonzero(grammar.dummies)
-        if dummies.size:  # the best of each span stands for all: they make the same tree
-            self.dummy = dummies[self.log_probs[:, dummies].argmax(axis=1)]
-        # What each span scores below itself: as a dummy, by parent; as a phrase, by label.
-        self.bare = np.zeros((count, len(grammar.above)))
-        self.named = np.zeros((count, labels))
-        self.best = np.zeros((count, len(grammar.above)))
-        self._climb()
-
-    def _climb(self) -> None:
-        grammar, place = self.grammar, len(self.log_probs)
-        self.bare[self.words] = (self.tags[:, None, :] + grammar.below).max(axis=2)
-        self.named[self.words] = (self.tags[:, None, :] + grammar.alone).max(axis=2)
-        sums = np.zeros_like(self.bare)
-        is_word = np.zeros(place, bool)
-        is_word[self.words] = True
-        while place:
-            place -= 1  # children stand behind their parents
-            if not is_word[place]:
-                self.bare[place] = sums[place]
-                self.named[place] = sums[place, grammar.inner]
-            self.best[place] = self.options(place, slice(None)).max(axis=1)
-            if place:
-                sums[self.above[place]] += self.best[place]
-
-    def options(self, place: int, parent: int | slice) -> Floats:
-        """What a span's labels score with all below them, under a parent or under each."""
-        grammar = self.grammar
-        found: Floats = grammar.phrases[parent] + (self.log_probs[place] + self.named[place])
-        if grammar.dummies.any():
-            dummy = self.dummy[place]
-            found[..., dummy] = self.log_probs[place, dummy] + self.bare[place, parent]
-        return found
-
-    def choose(self) -> tuple[Ints, Ints, float]:
-        """The best labels and tags, and what they score together."""
-        grammar, count = self.grammar, len(self.log_probs)
-        labels, under = np.zeros(count, np.intp), np.zeros(count + 1, np.intp)
-        for place in range(count):
-            parent = under[self.above[place]]
-            label = labels[place] = self.options(place, parent).argmax()
-            under[place] = parent if grammar.dummies[label] else grammar.inner[label]
-        return labels, self.tags_below(labels, under), float(self.best[0, 0])
-
-    def tags_below(self, labels: Ints, under: Ints) -> Ints:
-        """The best tag of each word under these labels."""
-        grammar, own = self.grammar, labels[self.words]
-        bare = grammar.dummies[own][:, None]
-        costs = np.where(bare, grammar.below[under[self.words]], grammar.alone[own])
-        chosen: Ints = (self.tags + costs).argmax(axis=1)
-        return chosen
+    return found
 
 
 def runners_up(log_probs: Floats, chosen: Ints, count: int) -> list[list[tuple[int, float]]]:

@@ -3,13 +3,14 @@
 So all open spans of all sentences are asked about in one call, level by level, none is asked
 about twice, and the most probable tree can be found for certain: what is not known yet scores
 0 at most, since log p ≤ 0; as long as the best tree by that bound has unknown spans, they are
-asked about; when it has none, it is the best.
+asked about; when it has none, it is the best. So it is with labels, whose log p is ≤ 0 as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,16 @@ from cleft.search.scorer import Floats, Ints
 
 Ask = Callable[[Ints, Ints, Ints], Floats]
 """The log-probabilities of the boundaries of spans, from their sentences, left and right ends."""
+
+Pair = tuple[int, int]
+Triple = tuple[int, int, int]
+
+
+class Prices(NamedTuple):
+    """What the best labels of spans add, or of splits, from their sentences and a table."""
+
+    ask: Callable[[Ints, Ints], Scores]
+    of_splits: bool
 
 
 def level_by_level(ask: Ask, sentences: Ints, lengths: Ints) -> list[Decisions]:
@@ -69,14 +80,27 @@ class Chart:
 
     def __init__(self, length: int) -> None:
         self.length = length
-        self.known: dict[tuple[int, int], Scores] = {}
-        self.split: dict[tuple[int, int], int] = {}
+        self.said: dict[Pair, Scores] = {}
+        self.known: dict[Pair, Scores] = {}  # the same with the labels
+        self.split: dict[Pair, int] = {}
+        self.priced: set[Triple] = set()
         self.most = np.zeros((length + 1, length + 1))
 
-    def learn(self, spans: Sequence[tuple[int, int]], log_probs: Floats) -> None:
-        """Take in what was said of some spans, and bound anew all spans around them."""
-        for span, line in zip(spans, log_probs.astype(np.float64), strict=True):
-            self.known[span] = line
+    def learn(self, spans: Sequence[Pair], log_probs: Floats, prices: Scores) -> None:
+        """Take in what was said of some spans and their labels."""
+        for span, line, price in zip(spans, log_probs.astype(np.float64), prices, strict=True):
+            self.said[span], self.known[span] = line, line + price
+        self._bound_around(spans)
+
+    def price(self, splits: Sequence[Triple], prices: Scores) -> None:
+        """Take in what was said of the labels of some splits."""
+        self.priced.update(splits)
+        for (left, split, right), price in zip(splits, prices.tolist(), strict=True):
+            self.known[left, right][split] += price
+        self._bound_around([(left, right) for left, _, right in splits])
+
+    def _bound_around(self, spans: Sequence[Pair]) -> None:
+        """Bound anew all spans around some."""
         new = np.array(spans)
         for left, right in sorted(self.known, key=lambda span: span[1] - span[0]):
             if ((new[:, 0] >= left) & (new[:, 1] <= right)).any():
@@ -90,7 +114,7 @@ class Chart:
         self.split[left, right] = left + 1 + best
         self.most[left, right] = scores[best]
 
-    def tree(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+    def tree(self) -> tuple[list[Triple], list[Pair]]:
         """The best tree by what is known: its splits, depth first, and its unknown spans."""
         splits, unknown = [], []
         stack = [(0, self.length)]
@@ -108,19 +132,50 @@ class Chart:
         return splits, unknown
 
 
-def best_trees(ask: Ask, sentences: Ints, lengths: Ints) -> list[Decisions]:
-    """The most probable splits of each sentence, for certain; each call is for all of them."""
+def best_trees(
+    ask: Ask, sentences: Ints, lengths: Ints, prices: Prices | None = None
+) -> list[Decisions]:
+    """The most probable splits of each sentence, for certain; each call is for all of them.
+
+    With `prices` the splits that are the best together with the labels.
+    """
     charts = [Chart(length) for length in lengths.tolist()]
-    trees = [chart.tree() for chart in charts]
-    while open_ := [number for number, (_, unknown) in enumerate(trees) if unknown]:
-        spans = np.array([span for number in open_ for span in trees[number][1]], np.intp)
-        counts = [len(trees[number][1]) for number in open_]
-        log_probs = ask(np.repeat(sentences[open_], counts), spans[:, 0], spans[:, 1])
-        for number, (a, b) in zip(open_, pairwise(accumulate(counts, initial=0)), strict=True):
-            charts[number].learn(trees[number][1], log_probs[a:b])
-            trees[number] = charts[number].tree()
+    while True:
+        trees = [chart.tree() for chart in charts]
+        unknown = [spans for _, spans in trees]
+        if any(unknown):
+            rows, spans = _flat(sentences, unknown)
+            log_probs = ask(rows, spans[:, 0], spans[:, 1])
+            own = prices is not None and not prices.of_splits
+            added = prices.ask(rows, spans) if prices and own else np.zeros(len(rows))
+            for chart, new, (a, b) in _parts(charts, unknown):
+                chart.learn(new, log_probs[a:b], added[a:b])
+            continue
+        open_ = [
+            [each for each in splits if each[1] < each[2] and each not in chart.priced]
+            for chart, (splits, _) in zip(charts, trees, strict=True)
+        ]
+        if prices is None or not prices.of_splits or not any(open_):
+            break
+        added = prices.ask(*_flat(sentences, open_))
+        for chart, splits, (a, b) in _parts(charts, open_):
+            chart.price(splits, added[a:b])
     made = []
     for chart, (splits, _) in zip(charts, trees, strict=True):
-        gains = [chart.known[left, right][split] for left, split, right in splits]
+        gains = [chart.said[left, right][split] for left, split, right in splits]
         made.append(Decisions(np.array(splits, np.intp).reshape(-1, 3), np.array(gains)))
     return made
+
+
+def _flat(sentences: Ints, rows: Sequence[Sequence[tuple[int, ...]]]) -> tuple[Ints, Ints]:
+    """The rows of all sentences in one table, and the sentence of each."""
+    table = np.array([row for part in rows for row in part], np.intp)
+    return np.repeat(sentences, [len(part) for part in rows]), table
+
+
+def _parts(
+    charts: Sequence[Chart], rows: Sequence[Sequence[Any]]
+) -> Iterator[tuple[Chart, Any, Pair]]:
+    """Each chart that has rows, with them and their place in the table of all."""
+    ends = pairwise(accumulate(map(len, rows), initial=0))
+    return (each for each in zip(charts, rows, ends, strict=True) if each[1])

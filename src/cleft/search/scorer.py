@@ -125,12 +125,13 @@ class SearchOptions:
 
     `beam` is the width: 1 is greedy. For a head without history any other width means exact
     search for the best tree. `n_best` trees are kept at most; if it
-    exceeds the beam's width, it is the width. With `prune`, hypotheses that
+    exceeds the beam's width, it is the width. They differ in structure or labels, and
+    are the best by `log_prob`, labels included, of all that the beam's structures can make.
+    Without `joint` the paper's rule holds: the best structures by `split_log_prob`, and in
+    each the best label of every node by itself. With `prune`, hypotheses that
     cannot beat the greedy tree are dropped: the best tree is then the better
     of the full beam's and greedy's. That holds for the best tree alone, so for
-    `n_best` above 1 nothing is dropped, and the greedy tree joins the list. The
-    list is sorted by `log_prob`, labels included, while the single best tree is
-    that of the best `split_log_prob`: they need not begin alike.
+    `n_best` above 1 nothing is dropped, and the greedy tree joins the list.
     `margin`, a loss of log-probability, also drops hypotheses that far below
     the best of their sentence at the same step: faster, and no longer exact.
     `alternatives` runner-up labels and boundaries are kept for each node, and
@@ -145,6 +146,7 @@ class SearchOptions:
     beam: int = 1
     n_best: int = 1
     prune: bool = True
+    joint: bool = True
     margin: float | None = None
     alternatives: int = 0
     trace: bool = False
@@ -158,7 +160,7 @@ class SearchOptions:
                 f"margin is {self.margin!r}, expected a number, 0 or more",
                 hint="leave it out to lose nothing",
             )
-        for name in ("prune", "trace"):
+        for name in ("prune", "joint", "trace"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise UsageError(f"{name} is {getattr(self, name)!r}, expected True or False")
 

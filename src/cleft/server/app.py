@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from hashlib import sha256
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -92,21 +94,12 @@ def _routes(service: Service) -> list[BaseRoute]:
             return LineStream(request, service, request.scope["cleft.counts"])
         return await _answer(request, service, service.parse)
 
-    async def segment(request: Request) -> ASGIApp:
-        media_type(request, JSON)
-        return await _answer(request, service, service.segment)
+    def post(name: str) -> Route:
+        async def endpoint(request: Request) -> ASGIApp:
+            media_type(request, JSON)
+            return await _answer(request, service, getattr(service, name))
 
-    async def document(request: Request) -> ASGIApp:
-        media_type(request, JSON)
-        return await _answer(request, service, service.document)
-
-    async def draw(request: Request) -> ASGIApp:
-        media_type(request, JSON)
-        return await _answer(request, service, service.draw)
-
-    async def evaluate(request: Request) -> ASGIApp:
-        media_type(request, JSON)
-        return await _answer(request, service, service.evaluate)
+        return Route(f"/v1/{name}", endpoint, methods=["POST"])
 
     return [
         Route("/", page),
@@ -116,10 +109,7 @@ def _routes(service: Service) -> list[BaseRoute]:
         Route("/openapi.json", openapi),
         Route("/v1/models", models),
         Route("/v1/parse", parse, methods=["POST"]),
-        Route("/v1/segment", segment, methods=["POST"]),
-        Route("/v1/document", document, methods=["POST"]),
-        Route("/v1/draw", draw, methods=["POST"]),
-        Route("/v1/evaluate", evaluate, methods=["POST"]),
+        *map(post, ("segment", "document", "draw", "evaluate")),
     ]
 
 
@@ -240,56 +230,9 @@ def _digest(path: Path, changed: int, size: int) -> str:
 
 # ---------------------------------------------------------------- OpenAPI
 
-GOLD = "(S (NP (PRP She)) (VP (VBD waved)) (. .))"
-WRONG = "(S (NP (PRP She)) (VBD waved) (. .))"
-RECORD = {"tokens": ["Rain", "fell", "."], "edus": [[0, 3]], "splits": []}
-
-EXAMPLES: dict[str, dict[str, dict[str, Any]]] = {
-    "parse": {
-        "text": {"text": "Although it rained, she went out."},
-        "tokens": {"tokens": [["She", "waved", "."]], "task": "syntax"},
-        "everything": {
-            "text": "The heron waited. Nobody came.",
-            "beam": 4,
-            "n_best": 3,
-            "alternatives": 3,
-            "trace": True,
-            "formats": ["brackets", "jsonl", "rs3", "svg"],
-            "theme": "light",
-        },
-    },
-    "segment": {"text": {"text": "Although it rained, she went out."}},
-    "document": {
-        "text": {"text": "Rain\n\nIt rained. So she stayed at home."},
-        "tokens": {
-            "tokens": [["It", "rained", "."], ["She", "left", "."]],
-            "paragraphs": [0, 1],
-            "summary": 1,
-            "formats": ["rs3"],
-        },
-    },
-    "draw": {
-        "syntax": {
-            "tokens": ["She", "waved"],
-            "syntax": {"tags": ["PRP", "VBD"], "nodes": [["S", 0, 2], ["NP", 0, 1], ["VP", 1, 2]]},
-        },
-        "gold": {
-            "tokens": ["She", "waved"],
-            "syntax": {"tags": ["PRP", "VBD"], "nodes": [["S", 0, 2]]},
-            "gold": "(S (NP (PRP She)) (VP (VBD waved)))",
-            "width": 600,
-            "view": "outline",
-        },
-        "discourse": {
-            "tokens": ["Rain", "fell", ",", "so", "we", "left"],
-            "discourse": {"edus": [[0, 3], [3, 6]], "nodes": [[0, 6, "SN", ["cause", "span"]]]},
-        },
-    },
-    "evaluate": {
-        "brackets": {"gold": GOLD, "predicted": WRONG},
-        "records": {"gold": [RECORD], "predicted": [RECORD], "metric": "original"},
-    },
-}
+EXAMPLES: dict[str, dict[str, dict[str, Any]]] = json.loads(
+    resources.files(__package__).joinpath("examples.json").read_text(encoding="utf-8")
+)
 """Bodies that the API takes, by operation and name."""
 
 STREAMED = '"The heron waited."\n["She", "waved", "."]\n{"text": "It rained. We left."}\n'
@@ -342,7 +285,7 @@ def _schemas(models: list[str]) -> dict[str, Any]:
 
 
 def _paths(schemas: dict[str, Any]) -> dict[str, Any]:
-    parse = _post("parse", "Parse a text or tokenised sentences", "ParseRequest", "ParseAnswer")
+    parse = _post("parse", "Parse a text or tokenised sentences", "ParseAnswer")
     parse["requestBody"]["content"][NDJSON] = {"schema": {"type": "string"}, "example": STREAMED}
     parse["responses"]["200"]["content"][NDJSON] = {
         "schema": {"type": "string", "description": "a LineAnswer or a LineFailure on each line"}
@@ -353,16 +296,15 @@ def _paths(schemas: dict[str, Any]) -> dict[str, Any]:
         | ({"style": "form", "explode": False} if name == "formats" else {})
         for name, schema in schemas["ParseOptions"]["properties"].items()
     ]
-    units = "Elementary discourse units only"
-    whole = "One discourse tree over a document"
-    places = "Where the parts of a tree's drawing stand"
-    scores = "Score predicted trees against gold ones"
+    others = {
+        "segment": ("Elementary discourse units only", "SegmentAnswer"),
+        "document": ("One discourse tree over a document", "DocumentAnswer"),
+        "draw": ("Where the parts of a tree's drawing stand", "Drawing"),
+        "evaluate": ("Score predicted trees against gold ones", "EvaluateAnswer"),
+    }
     return {
         "/v1/parse": {"post": parse},
-        "/v1/segment": {"post": _post("segment", units, "SegmentRequest", "SegmentAnswer")},
-        "/v1/document": {"post": _post("document", whole, "DocumentRequest", "DocumentAnswer")},
-        "/v1/draw": {"post": _post("draw", places, "DrawRequest", "Drawing")},
-        "/v1/evaluate": {"post": _post("evaluate", scores, "EvaluateRequest", "EvaluateAnswer")},
+        **{f"/v1/{name}": {"post": _post(name, *about)} for name, about in others.items()},
         "/v1/models": {
             "get": _get("models", "The models and the limits", "Models", 401, 421, 429, 431)
         },
@@ -392,9 +334,9 @@ def _get(name: str, summary: str, answer: str, *failures: int) -> dict[str, Any]
     }
 
 
-def _post(name: str, summary: str, body: str, answer: str) -> dict[str, Any]:
+def _post(name: str, summary: str, answer: str) -> dict[str, Any]:
     statuses = [status for status in CODES if status not in (404, 405)]
-    content = _content(body)
+    content = _content(f"{name.capitalize()}Request")
     content[JSON]["examples"] = {key: {"value": value} for key, value in EXAMPLES[name].items()}
     return _get(name, summary, answer, *statuses) | {
         "requestBody": {"required": True, "content": content}

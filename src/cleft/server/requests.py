@@ -52,6 +52,9 @@ class ParseOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         int, Meta(ge=0, le=ALTERNATIVES, description="runner-up labels and boundaries")
     ] = 0
     trace: Annotated[bool, Meta(description="the distributions over boundaries")] = False
+    joint: Annotated[
+        bool, Meta(description="structure and labels together; else structure first")
+    ] = True
     model: str | UnsetType = UNSET
     formats: list[Literal["brackets", "jsonl", "rs3", "svg", "forest", "qtree"]] = []
     theme: Theme = "auto"
@@ -62,7 +65,11 @@ class ParseOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def search(self) -> SearchOptions:
         """The options of the search."""
         return SearchOptions(
-            beam=self.beam, n_best=self.n_best, alternatives=self.alternatives, trace=self.trace
+            beam=self.beam,
+            n_best=self.n_best,
+            alternatives=self.alternatives,
+            trace=self.trace,
+            joint=self.joint,
         )
 
 
@@ -351,8 +358,9 @@ def _typed(query: Mapping[str, str]) -> dict[str, Any]:
     for key in ("beam", "n_best", "alternatives"):
         if key in table and table[key].isascii() and table[key].isdigit():
             table[key] = int(table[key][:9])
-    if table.get("trace") in ("true", "false"):
-        table["trace"] = table["trace"] == "true"
+    for key in ("trace", "joint"):
+        if table.get(key) in ("true", "false"):
+            table[key] = table[key] == "true"
     if "formats" in table:
         table["formats"] = [name for name in table["formats"].split(",") if name]
     return table

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -28,22 +30,11 @@ def encode(data: Any) -> bytes:
 # ---------------------------------------------------------------- errors
 
 CODES = {
-    400: "bad_json",
-    401: "unauthorised",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "slow_body",
-    413: "too_large",
-    415: "unsupported_media_type",
-    421: "wrong_host",
-    422: "invalid",
-    429: "busy",
-    431: "head_too_large",
-    500: "internal",
-    503: "stopping",
-    504: "timeout",
-}
+    400: "bad_json", 401: "unauthorised", 403: "forbidden", 404: "not_found",
+    405: "method_not_allowed", 408: "slow_body", 413: "too_large",
+    415: "unsupported_media_type", 421: "wrong_host", 422: "invalid", 429: "busy",
+    431: "head_too_large", 500: "internal", 503: "stopping", 504: "timeout",
+}  # fmt: skip
 """The code of each status."""
 
 OTHER_CODES = ("bad_request", "slow_head", "sentence")
@@ -64,6 +55,18 @@ class RequestError(CleftError):
         super().__init__(problem, where=where, hint=hint)
         self.status = status
         self.code = code or CODES[status]
+
+
+@contextmanager
+def refusing(where: str | None = None) -> Iterator[None]:
+    """Answer an error of ours with 422; `where` is its place in the request, if it has another."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except CleftError as error:
+        place = error.where if where is None else where
+        raise RequestError(422, error.problem, where=place, hint=error.hint) from error
 
 
 class Answer(Struct, forbid_unknown_fields=True):
@@ -101,6 +104,11 @@ Count = Annotated[int, Meta(ge=0)]
 Pair = tuple[Count, Count]
 Probability = Annotated[float, Meta(ge=0, le=1.000001)]
 Places = Annotated[list[Pair], Meta(description="first and last character of each")]
+Edus = Annotated[list[Pair], Meta(description="the tokens of each EDU")]
+Relations = Annotated[
+    list[tuple[Count, Count, str, list[str]]],
+    Meta(description="left, right, nuclearity, relation of each child; in preorder"),
+]
 Warnings = Annotated[
     list[str],
     Meta(description="what to tell the reader: that the text is not in the model's language"),
@@ -167,13 +175,10 @@ class SyntaxTree(AnyTree, kw_only=True):
 class DiscourseTree(AnyTree, kw_only=True):
     """A discourse tree; `others` are the n-best after it, best first."""
 
-    edus: Annotated[list[Pair], Meta(description="the tokens of each EDU")]
+    edus: Edus
     texts: list[str]
     characters: Places
-    nodes: Annotated[
-        list[tuple[Count, Count, str, list[str]]],
-        Meta(description="left, right, nuclearity, relation of each child; in preorder"),
-    ]
+    nodes: Relations
     others: list[DiscourseTree] | UnsetType = UNSET
 
 
@@ -257,13 +262,10 @@ class SegmentAnswer(Answer, kw_only=True):
 class DocumentTree(Answer, kw_only=True):
     """A discourse tree over all tokens of a document."""
 
-    edus: Annotated[list[Pair], Meta(description="the tokens of each EDU")]
+    edus: Edus
     texts: list[str]
     characters: Places
-    nodes: Annotated[
-        list[tuple[Count, Count, str, list[str]]],
-        Meta(description="left, right, nuclearity, relation of each child; in preorder"),
-    ]
+    nodes: Relations
     levels: Annotated[
         list[Count],
         Meta(description="how far below the root each EDU is promoted; 0 is most important"),

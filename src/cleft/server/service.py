@@ -13,7 +13,7 @@ from msgspec import UNSET
 from cleft import __version__
 from cleft.document import paragraph_starts
 from cleft.documents import DocumentInput, head_over, with_tree
-from cleft.errors import CleftError, UsageError
+from cleft.errors import UsageError
 from cleft.files import Text
 from cleft.metrics import evaluate as metrics
 from cleft.metrics.prm import SETTINGS
@@ -43,6 +43,7 @@ from cleft.server.responses import (
     RequestError,
     SegmentAnswer,
     encode,
+    refusing,
 )
 from cleft.server.settings import Settings
 from cleft.server.trees import (
@@ -83,12 +84,9 @@ class Service:
     def describe(self) -> Models:
         """The answer to /v1/models."""
         settings = self.settings
+        sizes = ("body", "stream", "line", "tokens", "trace")
         limits = Limits(
-            body=settings.max_body,
-            stream=settings.max_stream,
-            line=settings.max_line,
-            tokens=settings.max_tokens,
-            trace=settings.max_trace,
+            **{name: getattr(settings, f"max_{name}") for name in sizes},
             beam=BEAM,
             n_best=N_BEST,
             alternatives=ALTERNATIVES,
@@ -141,11 +139,8 @@ class Service:
         """The answer to a body of /v1/document."""
         whole = document_request(await self.run(len(body), decode, body), self.names)
         model = self.models[str(whole.model)]
-        try:
+        with refusing(f"{BODY}.model"):
             head_over(model.parser)
-        except CleftError as error:
-            where = f"{BODY}.model"
-            raise RequestError(422, error.problem, where=where, hint=error.hint) from error
         names = ("text", "tokens", "task", "beam", "model")
         request = ParseRequest(**{name: getattr(whole, name) for name in names})
         inputs = await self._inputs(request, counts)
@@ -158,10 +153,8 @@ class Service:
         """The sentences of a request, counted."""
         name = str(request.model)
         model = self.models[name]
-        try:
+        with refusing(where):
             model.parser.tasks(request.task)
-        except CleftError as error:
-            raise RequestError(422, error.problem, where=where, hint=error.hint) from error
         size = len(request.text or "") + sum(map(len, request.tokens or ()))
         language = model.parser.language
         inputs = await self.run(size, sentences_of, request, self.settings, source, language)
@@ -317,15 +310,11 @@ def evaluate(value: Any) -> dict[str, Any]:
     100.0
     """
     request = check(value, EvaluateRequest)
-    try:
+    with refusing():
         gold, predicted = (_trees(getattr(request, side), side, request) for side in SIDES)
         task = metrics.common_task(request.task or None, [gold, predicted])
         _check_options(request, task)
         return metrics.evaluate(task, gold, predicted, _settings(request)).data()
-    except RequestError:
-        raise
-    except CleftError as error:
-        raise RequestError(422, error.problem, where=error.where, hint=error.hint) from error
 
 
 def _settings(request: EvaluateRequest) -> metrics.Settings:

@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import exp
-from typing import Any
+from typing import Any, TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.document import Document
@@ -30,7 +30,6 @@ from cleft.draw import (
     svg,
 )
 from cleft.draw.svg_output import path_data
-from cleft.errors import CleftError
 from cleft.files import Text
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
@@ -42,7 +41,7 @@ from cleft.search import Parse
 from cleft.sentence import Sentence
 from cleft.server import responses
 from cleft.server.requests import BODY, DocumentRequest, DrawRequest, ParseOptions, check
-from cleft.server.responses import RequestError
+from cleft.server.responses import RequestError, refusing
 from cleft.server.settings import Settings
 from cleft.span import Span, Split
 from cleft.tasks import DISCOURSE, SYNTAX
@@ -50,6 +49,8 @@ from cleft.tree import Tree
 
 DIGITS = 6
 """To which the numbers of a distribution are rounded: there are very many of them."""
+
+AnyAnswer = TypeVar("AnyAnswer", bound=responses.Answer)
 
 NODES = 4
 """The most tokens and nodes of a tree that is drawn, for each token that a request may have."""
@@ -68,7 +69,7 @@ def parsed_sentence(sentence: Sentence, options: ParseOptions) -> responses.Sent
         start=sentence.start,
         end=sentence.end,
         tokens=[
-            responses.TaggedToken(text=token.text, start=token.start, end=token.end, tag=tag)
+            responses.TaggedToken(**token._asdict(), tag=tag)
             for token, tag in zip(sentence.tokens, tags, strict=True)
         ],
         syntax=syntax,
@@ -140,10 +141,7 @@ def segmented_sentence(sentence: Sentence) -> responses.SegmentedSentence:
         text=sentence.text,
         start=sentence.start,
         end=sentence.end,
-        tokens=[
-            responses.Token(text=token.text, start=token.start, end=token.end)
-            for token in sentence.tokens
-        ],
+        tokens=[responses.Token(**token._asdict()) for token in sentence.tokens],
         edus=[_unit(edu) for edu in sentence.edus],
         error=_error(sentence),
     )
@@ -246,12 +244,9 @@ def tree_formats(
 
 def _alone(tree: Tree | DiscourseTree, sentence: Sentence) -> Sentence:
     """The sentence with this tree and no other."""
-    task = next(name for name, found in sentence.parses.items() if _holds(found, tree))
+    parses = ((task, parse) for task, found in sentence.parses.items() for parse in found)
+    task = next(task for task, parse in parses if parse.tree is tree)
     return replace(sentence, trees={task: tree}, parses={})
-
-
-def _holds(parses: Sequence[Parse], tree: Tree | DiscourseTree) -> bool:
-    return any(parse.tree is tree for parse in parses)
 
 
 def text_formats(sentences: Sequence[Sentence], options: ParseOptions) -> responses.Formats:
@@ -303,11 +298,9 @@ def drawing(value: Any, settings: Settings) -> responses.Drawing:
     request = check(value, DrawRequest)
     tree: Drawable = _given_tree(request, settings)
     if request.gold is not UNSET:
-        try:
+        with refusing("body.gold"):
             (gold, *_) = read_brackets(Text("body.gold", request.gold), PTB)
             tree = diff(gold, tree)  # type: ignore[type-var]
-        except CleftError as error:
-            raise RequestError(422, error.problem, where="body.gold", hint=error.hint) from error
     found = _drawing(lay_out(tree, request.width, request.view))
     found.summary = tree.summary if isinstance(tree, Diff) else ""
     return found
@@ -334,10 +327,8 @@ def _given_tree(request: DrawRequest, settings: Settings) -> Tree | DiscourseTre
             where=BODY,
             hint="draw the trees of sentences one by one",
         )
-    try:
+    with refusing():
         record = parse_record(json.dumps({"cleft": 1, "tokens": request.tokens, task: given}), BODY)
-    except CleftError as error:
-        raise RequestError(422, error.problem, where=error.where, hint=error.hint) from error
     tree = record.syntax or record.discourse
     assert tree is not None
     return tree
@@ -345,49 +336,41 @@ def _given_tree(request: DrawRequest, settings: Settings) -> Tree | DiscourseTre
 
 def _drawing(layout: Layout) -> responses.Drawing:
     mirrored = any(text.right_to_left for text in layout.texts)
-    texts = [
-        responses.DrawnText(
-            lines=list(text.lines),
-            x=round(text.x, 1),
-            y=round(text.y, 1),
-            width=round(text.width, 1),
-            height=round(text.height, 1),
-            size=text.size,
-            role=text.role,
-            tone=text.tone,
-            node=UNSET if text.node < 0 else text.node,
-            mark=text.mark,
-            tinted=text.tinted,
-            doubt=text.doubt,
-        )
-        for text in layout.texts
-    ]
-    lines = [
-        responses.DrawnLine(
-            path=path_data(stroke),
-            weight=round(stroke.weight, 2),
-            role=stroke.role,
-            node=stroke.node,
-            to=UNSET if stroke.to < 0 else stroke.to,
-        )
-        for stroke in layout.strokes
-    ]
-    return responses.Drawing(
-        width=round(layout.width, 1),
-        height=round(layout.height, 1),
+    return _placed(
+        responses.Drawing,
+        layout,
         right_to_left=mirrored,
-        view=layout.view,
-        texts=texts,
-        lines=lines,
-        folds=[
-            responses.Fold(
-                node=one.node,
-                x=round(one.x, 1),
-                rail=round(one.right if mirrored else one.left, 1),
-                y=round(one.y, 1),
-                floor=round(one.floor, 1),
-                words=one.words,
+        texts=[
+            _placed(responses.DrawnText, one, lines=list(one.lines), node=_known(one.node))
+            for one in layout.texts
+        ],
+        lines=[
+            _placed(
+                responses.DrawnLine,
+                one,
+                path=path_data(one),
+                weight=round(one.weight, 2),
+                to=_known(one.to),
             )
+            for one in layout.strokes
+        ],
+        folds=[
+            _placed(responses.Fold, one, rail=round(one.right if mirrored else one.left, 1))
             for one in (layout.places if layout.view == "outline" else ())
         ],
+        summary="",
     )
+
+
+def _placed(kind: type[AnyAnswer], source: Any, **others: Any) -> AnyAnswer:
+    """An answer with what a part of a layout has, its places rounded, and with others."""
+    found = {name: getattr(source, name) for name in kind.__struct_fields__ if name not in others}
+    rounded = {
+        name: round(value, 1) if isinstance(value, float) else value
+        for name, value in found.items()
+    }
+    return kind(**rounded, **others)
+
+
+def _known(node: int) -> int | UnsetType:
+    return UNSET if node < 0 else node

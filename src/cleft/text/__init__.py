@@ -26,26 +26,10 @@ if TYPE_CHECKING:
     from cleft.text.annotated import read_conllu, read_jsonl_tokens
 
 __all__ = [
-    "Hyphens",
-    "LanguageWatch",
-    "Reading",
-    "SentenceSpan",
-    "Token",
-    "align",
-    "has_spaces",
-    "language_remark",
-    "other_language",
-    "paragraphs_of_lines",
-    "penn_forms",
-    "read_conllu",
-    "read_jsonl_tokens",
-    "read_lines",
-    "read_plain",
-    "read_tokens",
-    "sentences_of_text",
-    "split_paragraphs",
-    "split_sentences",
-    "tokenize",
-]
+    "Hyphens", "LanguageWatch", "Reading", "SentenceSpan", "Token", "align", "has_spaces",
+    "language_remark", "other_language", "paragraphs_of_lines", "penn_forms", "read_conllu",
+    "read_jsonl_tokens", "read_lines", "read_plain", "read_tokens", "sentences_of_text",
+    "split_paragraphs", "split_sentences", "tokenize",
+]  # fmt: skip
 
 __getattr__ = lazy(__name__, {"annotated": ("read_conllu", "read_jsonl_tokens")})

@@ -32,8 +32,21 @@ def read_plain(
 
     Lines may be given in place of the path of their file.
     """
-    lines = files.lines(source) if isinstance(source, str | Path) else source
-    return _plain(lines, language, hyphens)
+    rules = language_named(language)
+    count = 0
+    for number, (offset, paragraph) in enumerate(paragraphs_of_lines(_lines(source))):
+        for left, right in paragraph_sentences(paragraph, 0, len(paragraph), rules):
+            text = paragraph[left:right]
+            tokens = tuple(tokenize(text, language=language, hyphens=hyphens))
+            count += 1
+            start = offset + left
+            yield SentenceInput(
+                text=text, tokens=tokens, start=start, number=count, paragraph=number
+            )
+
+
+def _lines(source: str | Path | Iterable[str]) -> Iterable[str]:
+    return files.lines(source) if isinstance(source, str | Path) else source
 
 
 def sentences_of_text(
@@ -44,21 +57,7 @@ def sentences_of_text(
     >>> [sentence.words for sentence in sentences_of_text("It rained. We slept.")]
     [('It', 'rained', '.'), ('We', 'slept', '.')]
     """
-    return _plain([text], language, hyphens)
-
-
-def _plain(lines: Iterable[str], language: str, hyphens: Hyphens | None) -> Iterator[SentenceInput]:
-    rules = language_named(language)
-    count = 0
-    for number, (offset, paragraph) in enumerate(paragraphs_of_lines(lines)):
-        for left, right in paragraph_sentences(paragraph, 0, len(paragraph), rules):
-            text = paragraph[left:right]
-            tokens = tuple(tokenize(text, language=language, hyphens=hyphens))
-            count += 1
-            start = offset + left
-            yield SentenceInput(
-                text=text, tokens=tokens, start=start, number=count, paragraph=number
-            )
+    return read_plain([text], language, hyphens)
 
 
 def read_lines(
@@ -98,9 +97,8 @@ def read_tokens(source: str | Path | Iterable[str]) -> Iterator[SentenceInput]:
 
 def _numbered(source: str | Path | Iterable[str]) -> Iterator[tuple[int, int, str]]:
     """Lines without their ends, numbered from 1, with their offsets."""
-    lines = files.lines(source) if isinstance(source, str | Path) else source
     start = 0
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_lines(source), start=1):
         yield number, start, line.rstrip("\r\n")
         start += len(line)
 

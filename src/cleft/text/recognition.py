@@ -4,7 +4,7 @@ A model gives trees for text in any language, and for another than its own they
 make no sense. A third of running text is function words, and few of them are
 shared between languages, so a short list for each language tells most of them
 apart after a sentence. Where a text is too short to tell, nothing is said. The
-lists were written by hand; docs/text.md has what was measured.
+lists of `languages.toml` were written by hand; docs/text.md has what was measured.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
+
+from cleft.text.languages import TABLES
 
 ENOUGH = 0.35
 """A text with this share of function words is in its language, and no other is looked for."""
@@ -44,88 +46,13 @@ class _Profile(NamedTuple):
     letters: str
 
 
-def _profile(name: str, letters: str, words: str) -> _Profile:
+def _profile(name: str, words: str, letters: str = "") -> _Profile:
     # Letters stand alone in any language: as initials, in lists, in formulas.
     kept = (word for word in words.split() if len(word) > 1 or not word.isascii())
     return _Profile(name, frozenset(kept), letters)
 
 
-PROFILES = {
-    "en": _profile("English", "", """
-        the of and to in is it that you he was for on are with as his they be at this have from
-        or had by but what were we when your can there an which she do how their if will up other
-        about out them then so would her has him been who my than its did me not no into could our
-        these some because only after all just more also should does here over where why while"""),
-    "fr": _profile("French", "àâæçéèêëîïôœùûüÿ", """
-        le la les de des du un une et est en que qui dans pour pas sur au aux ce cette ces il elle
-        ils elles je nous vous on se sa son ses leur leurs par plus avec ne sont être été ont mais
-        ou où comme même aussi sans fait qu à était avait cela ça tout très y a lui si"""),
-    "de": _profile("German", "äöüßéà", """
-        der die das und in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an
-        werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum
-        war haben nur oder aber vor zur bis mehr durch man sein wurde ich wir ihr"""),
-    "es": _profile("Spanish", "áéíóúüñ", """
-        de la que el en y a los se del las un por con no una su para es al lo como más o pero sus le
-        ha me si sin sobre este ya entre cuando todo esta ser son también fue había muy hasta desde
-        nos ni yo tú está donde porque qué"""),
-    "pt": _profile("Portuguese", "áâãàçéêíóôõúü", """
-        de a o que e do da em um para com não uma os no se na por mais as dos como mas ao ele das à
-        seu sua ou quando muito nos já também só pelo pela até isso ela entre depois sem mesmo aos
-        seus são foi está eu você"""),
-    "it": _profile("Italian", "àèéìîòóù", """
-        di e il che la in a per un è del non una sono le con si da della i al come dei ha più nel
-        alla anche ma gli se dal delle ci era lo nella o questo suo sua loro degli stato essere
-        dalla hanno perché ai dell all io ho mi"""),
-    "nl": _profile("Dutch", "áéëèïóöü", """
-        de het een van en in is dat op te zijn met voor niet die er aan ook als bij door om naar
-        maar uit hij dan nog of was werd worden heeft zij ze wordt deze over kan meer tot geen hun
-        wat hebben ik je"""),
-    "sv": _profile("Swedish", "åäöé", """
-        och i att det som en på är av för med den till inte ett har de om var jag från men så vi
-        hade sig kan under eller när efter också ut han hon ska vid mot nu skulle där hur sin
-        över"""),
-    "da": _profile("Danish", "æøåé", """
-        og i at det en den til er som på de med han af for ikke der var et har om vi jeg men sig fra
-        ved så kan hun også eller blev efter havde være skal kunne nu ud hvor deres over"""),
-    "no": _profile("Norwegian", "æøåéòôó", """
-        og i det en på er som til for at med av den har de ikke et var om jeg fra men vi han så seg
-        kan ble ved eller etter også hadde hun skal være nå ut over da der"""),
-    "is": _profile("Icelandic", "áðéíóúýþæö", """
-        og að í á er sem við til um það var en ekki af með hann fyrir ég þá hún því eru þess frá
-        þeir svo hefur verið upp eftir þetta sig eða hafa vera þar úr þeim honum henni mér nú verður
-        hér voru hafði ef þú"""),
-    "fo": _profile("Faroese", "áðíóúýæøö", """
-        og at í á ið er sum til av tað við hann ikki um ein teir var frá eg tey men so fyri hevur tá
-        eru øll hava hon teimum hevði honum sær nú upp skal vera henda hesum hansara eisini ella
-        tykkum fyrir tú"""),
-    "fi": _profile("Finnish", "äöå", """
-        ja on ei se että oli hän ovat joka mutta myös kun tai ole kuin niin sen mukaan jo vain sekä
-        hänen jos voi olla ollut tämä vielä sitä nyt mikä ne he minä mitä koska siitä jotka tämän
-        jossa olen en mukaan sitten"""),
-    "id": _profile("Indonesian", "é", """
-        yang dan di itu dengan untuk tidak ini dari dalam akan pada juga saya ke karena tersebut
-        bisa ada mereka lebih kata tahun sudah atau saat oleh menjadi orang ia telah adalah seperti
-        sebagai bahwa dapat para harus namun kita dua satu masih hari hanya mengatakan kepada kami
-        setelah"""),
-    "pl": _profile("Polish", "ąćęłńóśźż", """
-        i w nie na się z do to że jest o jak ale po co tak za od jego być przez był tym już są czy
-        dla oraz tylko ich jej było może ze też które który która"""),
-    "cs": _profile("Czech", "áčďéěíňóřšťúůýž", """
-        a se v na je že o s z do i to ve pro za by jako ale po jeho jsem jsou k od už bylo byl které
-        který která jen podle také nebo až při si tak ze není jejich"""),
-    "hu": _profile("Hungarian", "áéíóöőúüű", """
-        a az és hogy nem is egy ez van meg de csak volt már még mint ha vagy azt el ki akkor kell
-        ezt pedig minden lehet lesz amely aki után majd szerint"""),
-    "ro": _profile("Romanian", "ăâîșțşţ", """
-        de și în a la cu nu o să că din pe un ca mai este se pentru care sunt au fi ce el ea lui dar
-        sau al ale prin era fost cel cea le iar după"""),
-    "tr": _profile("Turkish", "çğıöşüâîû", """
-        ve bir bu da de için ile çok daha olarak gibi olan ne en ama kadar sonra o var ya her olduğu
-        ki değil ise mi göre iki tarafından ben"""),
-    "vi": _profile("Vietnamese", "", """
-        và của là có không được trong người cho một các với những đã này khi đến từ ra cũng để như
-        thì nhưng tôi ở năm làm về vào bị sẽ còn lại nhiều"""),
-}  # fmt: skip
+PROFILES = {code: _profile(**table) for code, table in TABLES["profiles"].items()}
 """Languages that are told apart by their words, by code."""
 
 _OWNERS: dict[str, list[str]] = {}
@@ -153,22 +80,7 @@ _RANGES = {
 _SCRIPT = re.compile("|".join(f"(?P<{name}>[{chars}]+)" for name, chars in _RANGES.items()))
 _DENSE = (KANA, HAN, "Hangul")
 
-WRITTEN: dict[str, tuple[str, str]] = {
-    "ja": ("Japanese", KANA),
-    "zh": ("Chinese", HAN),
-    "yue": ("Cantonese", HAN),
-    "ko": ("Korean", "Hangul"),
-    "ru": ("Russian", "Cyrillic"),
-    "uk": ("Ukrainian", "Cyrillic"),
-    "bg": ("Bulgarian", "Cyrillic"),
-    "el": ("Greek", "Greek"),
-    "he": ("Hebrew", "Hebrew"),
-    "ar": ("Arabic", "Arabic"),
-    "fa": ("Persian", "Arabic"),
-    "ur": ("Urdu", "Arabic"),
-    "hi": ("Hindi", "Devanagari"),
-    "th": ("Thai", "Thai"),
-}
+WRITTEN: dict[str, dict[str, str]] = TABLES["written"]
 """Languages that are told by their script alone: name and script."""
 _SCRIPT_NAMES = {KANA: "Japanese", HAN: "Chinese", "Hangul": "Korean", "Thai": "Thai"}
 _WORD = re.compile(r"[^\W\d_]+")
@@ -204,7 +116,7 @@ def other_language(text: str, language: str) -> str | None:
     True
     """
     code = _base(language)
-    home = LATIN if code in PROFILES else WRITTEN.get(code, ("", ""))[1]
+    home = LATIN if code in PROFILES else WRITTEN.get(code, {}).get("script")
     if not home:
         return None
     script = LATIN if text.isascii() else _script(text, home)
@@ -224,7 +136,7 @@ def _base(code: str) -> str:
 
 
 def _name(code: str) -> str:
-    return PROFILES[code].name if code in PROFILES else WRITTEN[code][0]
+    return PROFILES[code].name if code in PROFILES else WRITTEN[code]["name"]
 
 
 def identify(text: str, among: Collection[str] = ()) -> str | None:
@@ -239,7 +151,7 @@ def identify(text: str, among: Collection[str] = ()) -> str | None:
     script = scripts.most_common(1)[0][0] if scripts else LATIN
     scores: Counter[str] = Counter()
     if script != LATIN:
-        scores.update(code for code, (_, written) in WRITTEN.items() if written == script)
+        scores.update(code for code, one in WRITTEN.items() if one["script"] == script)
     for word in _WORD.findall(text.lower()) if script == LATIN else ():
         owners = _OWNERS.get(word, ())
         scores.update(dict.fromkeys(owners, UNIT // max(1, len(owners)) + UNIT))

@@ -13,8 +13,6 @@ from functools import cache
 
 from cleft.errors import UsageError
 
-__all__ = ["SEGMENTERS", "segmenter"]
-
 Segmenter = Callable[[str], Iterable[str]]
 """From a stretch of text without white space to its words, which make it up."""
 

@@ -66,7 +66,7 @@ def paragraphs_of_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """
     held: list[str] = []
     offset = size = 0
-    for line in itertools.chain.from_iterable(map(_physical_lines, lines)):
+    for line in (line for part in lines for line in part.splitlines(keepends=True)):
         blank = not line.strip()
         if not blank or held:
             held.append(line)
@@ -79,10 +79,6 @@ def paragraphs_of_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
             size = 0
     if held:
         yield _trimmed("".join(held), offset)
-
-
-def _physical_lines(line: str) -> list[str]:
-    return line.splitlines(keepends=True)
 
 
 def _is_full(size: int, line: str) -> bool:
@@ -196,7 +192,8 @@ class _Paragraph:
         if stop == ".":
             return self._period_ends(found.start(), begin, follower)
         # An ellipsis that opens a sentence does not end it.
-        return not (_ELLIPSIS.fullmatch(stop) and not self._has_word(begin, found.start()))
+        before = self.text[begin : min(found.start(), begin + REACH)]
+        return not (_ELLIPSIS.fullmatch(stop) and not re.search(r"\w", before))
 
     def _after_footnote(self, end: int) -> int:
         """The end of a sentence with the number of a footnote, as in *of men. 4 The*."""
@@ -221,9 +218,6 @@ class _Paragraph:
         # After a name it is a dateline: *Oslo, Norway — The …*
         previous = self.text[max(begin, at - REACH) : at].split()[-1:]
         return previous[0].islower() and self._starts(follower, default=False)
-
-    def _has_word(self, begin: int, end: int) -> bool:
-        return re.search(r"\w", self.text[begin : min(end, begin + REACH)]) is not None
 
     def _is_reported(self, follower: re.Match[str]) -> bool:
         """Whether `he said` or `Ann Lee asked` comes next."""
@@ -308,9 +302,6 @@ def _ended_lines(text: str, start: int, end: int) -> Iterator[int]:
         item = _ITEM.match(text, _SPACE.match(text, after).end(), until)  # type: ignore[union-attr]
         short = right - left + head.end() - after + SLACK < width
         bare = _BARE.fullmatch(text, left, right)  # a number alone on a line has its item below
-        if item or (short and not bare and _looks_new(head["word"])):
+        first = head["word"][:1]
+        if item or (short and not bare and (first.isupper() or first.isdigit())):
             yield left + len(text[left:right].rstrip())
-
-
-def _looks_new(word: str) -> bool:
-    return word[:1].isupper() or word[:1].isdigit()

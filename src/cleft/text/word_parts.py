@@ -8,6 +8,7 @@ Treebanks part all of these.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from cleft.text.languages import CONTRACTIONS, INTERJECTIONS, PREFIXES, SUFFIXES, Hyphens, Language
@@ -32,16 +33,17 @@ _WHOLE = frozenset(["s/he", "w/o", "c/o", "n/a", "a/c", "i/o", "b/c", "w/e"])
 def word_ends(word: str, language: Language, hyphens: Hyphens) -> list[int]:
     """Where the tokens of a word end: clitics off, elisions off, joints split.
 
-    >>> from cleft.text.languages import ENGLISH
-    >>> word_ends("shouldn't", ENGLISH, "split"), word_ends("well-known", ENGLISH, "split")
+    >>> from cleft.text.languages import language_named
+    >>> english = language_named("en")
+    >>> word_ends("shouldn't", english, "split"), word_ends("well-known", english, "split")
     ([6, 9], [4, 5, 10])
     """
-    if word.isalpha() and len(word) > 9 and not language.suffixes:
+    if word.isalpha() and len(word) > 9 and not language.suffix:
         return [len(word)]
     if language.english_clitics:
-        cuts = CONTRACTIONS.get(word.lower().replace("’", "'"))
-        if cuts:
-            return [*cuts, len(word)]
+        parts = CONTRACTIONS.get(word.lower().replace("’", "'"))
+        if parts:
+            return list(itertools.accumulate(map(len, parts)))
         heads, ends = [], _without_clitics(word)
     else:
         heads = head_ends(word, language)
@@ -108,8 +110,8 @@ def _is_affix(head: str) -> bool:
 def head_ends(word: str, language: Language) -> list[int]:
     """Where the tokens at the beginning of a word end: `qu'|aujourd'hui` gives 3.
 
-    >>> from cleft.text.languages import FRENCH
-    >>> head_ends("l'ex-ministre", FRENCH)
+    >>> from cleft.text.languages import language_named
+    >>> head_ends("l'ex-ministre", language_named("fr"))
     [2, 5]
     """
     ends: list[int] = []
@@ -133,8 +135,8 @@ def _is_prefix(head: str, language: Language) -> bool:
 def tail_ends(word: str, language: Language, begin: int = 0) -> list[int]:
     """Where the stem of a word, which begins at `begin`, ends, and the tokens after it.
 
-    >>> from cleft.text.languages import FRENCH, INDONESIAN
-    >>> tail_ends("donne-le-moi", FRENCH), tail_ends("rumahnya", INDONESIAN)
+    >>> from cleft.text.languages import language_named as named
+    >>> tail_ends("donne-le-moi", named("fr")), tail_ends("rumahnya", named("id"))
     ([5, 8, 12], [5, 8])
     """
     ends = [len(word)]
@@ -148,8 +150,8 @@ def tail_ends(word: str, language: Language, begin: int = 0) -> list[int]:
                 break
             ends.append(stop)
         ends.reverse()
-    for suffix in language.suffixes:
-        stem = len(word) - len(suffix)
-        if stem > begin + 1 and word.endswith(suffix) and word[stem - 1].isalpha():
+    if language.suffix and word.endswith(language.suffix):
+        stem = len(word) - len(language.suffix)
+        if stem > begin + 1 and word[stem - 1].isalpha():
             return [stem, len(word)]
     return ends

@@ -7,9 +7,9 @@
 
 _shtab_cleft_subparsers=(parse corpus segment demo evaluate convert sentences draw train export serve models info check completion)
 
-_shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --task --n-best --keep-tags --edus --format -o --output --document --summary)
+_shtab_cleft_parse_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --no-joint --task --n-best --keep-tags --edus --format -o --output --document --summary)
 _shtab_cleft_corpus_option_strings=(-h --help -o --output --status --workers --engine --address --task --beam --document --model --input --format --compress --shard-size --on-bad-bytes)
-_shtab_cleft_segment_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --format -o --output)
+_shtab_cleft_segment_option_strings=(-h --help --text --input --clean --language --hyphens --model --threads --jobs --beam --no-joint --format -o --output)
 _shtab_cleft_demo_option_strings=(-h --help)
 _shtab_cleft_evaluate_option_strings=(-h --help --task --format --json --evalb --prm --dialect --clean --stop --by-label --by-length --confusion --metric --gold-edus --relations --genres --by-genre --model --beam --jobs --edus --sentences --against --bootstrap --seed)
 _shtab_cleft_convert_option_strings=(-h --help --from --to --clean --cut --relations --strict)
@@ -103,6 +103,7 @@ _shtab_cleft_pos_0_choices=(parse corpus segment demo evaluate convert sentences
 _shtab_cleft_parse_pos_0_nargs='*'
 _shtab_cleft_parse__h_nargs=0
 _shtab_cleft_parse___help_nargs=0
+_shtab_cleft_parse___no_joint_nargs=0
 _shtab_cleft_parse___keep_tags_nargs=0
 _shtab_cleft_parse___edus_nargs=0
 _shtab_cleft_parse___document_nargs=0
@@ -114,6 +115,7 @@ _shtab_cleft_corpus___document_nargs=0
 _shtab_cleft_segment_pos_0_nargs='*'
 _shtab_cleft_segment__h_nargs=0
 _shtab_cleft_segment___help_nargs=0
+_shtab_cleft_segment___no_joint_nargs=0
 _shtab_cleft_demo__h_nargs=0
 _shtab_cleft_demo___help_nargs=0
 _shtab_cleft_evaluate__h_nargs=0

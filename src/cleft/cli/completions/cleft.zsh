@@ -14,7 +14,7 @@ _shtab_cleft_commands() {
     completion:'Print a script by which a shell completes commands, options, their choices and files.'
     convert:'Convert a file of trees to another format of the same task.'
     corpus:'Parse a corpus in shards; the same command again does what is missing.'
-    demo:'parse a paragraph and show both trees'
+    demo:'Parse a paragraph and show both trees of each sentence.'
     draw:'Draw the trees of a file: in the terminal, or with -o into a file.'
     evaluate:'Score predicted trees against gold ones.'
     export:'Export a model that '"'"'cleft train'"'"' wrote (its output directory, or best/ in it) to a new directory that cleft.load() reads. docs/models.md describes the directory. With --recipe alone, an exported model is copied and gets the statistics of the recipe'"'"'s treebanks.'
@@ -194,6 +194,7 @@ _shtab_cleft_parse_options=(
   "--threads[threads of one process (default\: 1)]:N:"
   "--jobs[processes that parse (default\: 1)]:N:"
   "--beam[width of the search (default\: 1, greedy)]:N:"
+  "--no-joint[choose the structure first, then each label by itself, as in the paper]"
   "--task[which trees (default\: both, as far as model and format have them)]:task:(syntax discourse both)"
   "--n-best[how many trees of a task (default\: 1)]:N:"
   "--keep-tags[with --input brackets\: the tags of its trees]"
@@ -219,6 +220,7 @@ _shtab_cleft_segment_options=(
   "--threads[threads of one process (default\: 1)]:N:"
   "--jobs[processes that parse (default\: 1)]:N:"
   "--beam[width of the search (default\: 1, greedy)]:N:"
+  "--no-joint[choose the structure first, then each label by itself, as in the paper]"
   "--format[default\: text]:format:(text jsonl)"
   {-o,--output}"[where to write]:FILE:_files"
   "*:a file, a folder of .txt files, a text (if it has white space in it, or is Chinese or Japanese), or - for standard input:_files"

@@ -215,7 +215,9 @@ def _count(folder: Path, manifest: Manifest, recipe: Recipe) -> None:
     for name in manifest.tasks:
         task, config = manifest.task(name), recipe.data.get(name)
         if config is not None and task.labels == "spans":
-            trees = (sentence.tree for sentence in read_sentences(name, config.train, config))
+            # JSON Lines hold what parsers made: their slips are not what trees allow.
+            banks = [path for path in config.train if ".jsonl" not in path] or config.train
+            trees = (sentence.tree for sentence in read_sentences(name, banks, config))
             counts = Counts.of(task, trees).known(manifest.labels[name], manifest.tags)
             text = json.dumps(counts.to_table(), ensure_ascii=False, separators=(",", ":"))
             path = folder / f"{name}-{COUNTS}"

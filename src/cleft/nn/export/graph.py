@@ -8,7 +8,7 @@ row has a scale of its own, or one that is known beforehand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -130,10 +130,10 @@ class Graph:
         self._inputs.append(helper.make_tensor_value_info(name, kind, list(shape)))
         return name
 
-    def output(self, name: str, value: str, kind: int = FLOAT) -> None:
+    def output(self, name: str, value: str) -> None:
         """Give a value out under a name."""
         self._nodes.append(helper.make_node("Identity", [value], [name]))
-        self._outputs.append(helper.make_tensor_value_info(name, kind, None))
+        self._outputs.append(helper.make_tensor_value_info(name, FLOAT, None))
 
     def constant(self, value: Array | np.generic) -> str:
         """A weight, kept once however often it is used."""
@@ -219,7 +219,7 @@ class Graph:
         """Rows of the value."""
         return self.op("Gather", x, index, axis=0)
 
-    def to_bytes(self, facts: Mapping[str, str] | None = None) -> bytes:
+    def to_bytes(self) -> bytes:
         """The graph as an ONNX file."""
         graph = helper.make_graph(
             self._nodes, self.name, self._inputs, self._outputs, self._tensors
@@ -230,21 +230,11 @@ class Graph:
             ir_version=IR,
             producer_name="cleft",
         )
-        for key, value in (facts or {}).items():
-            entry = model.metadata_props.add()
-            entry.key, entry.value = key, value
         return bytes(model.SerializeToString(deterministic=True))
 
 
-CONTRIBUTED = frozenset(
-    {
-        "Attention",
-        "FastGelu",
-        "FusedMatMul",
-        "Gelu",
-        "QuickGelu",
-        "MatMulIntegerToFloat",
-        "MultiHeadAttention",
-    }
-)
+CONTRIBUTED = frozenset([
+    "Attention", "FastGelu", "FusedMatMul", "Gelu", "QuickGelu", "MatMulIntegerToFloat",
+    "MultiHeadAttention",
+])  # fmt: skip
 """Operations that ONNX Runtime adds to ONNX's own."""

@@ -226,13 +226,14 @@ def _score_set(
     )
     scores = {}
     for beam, outcome in outcomes.items():
-        found = score(part.task, sentences, outcome.parses, metric=config.metric).values
+        found = score(part.task, sentences, outcome.parses, metric=config.metric)
         cost = outcome.statistics.cost
         scores[str(beam)] = {
-            **{name: round(value, 4) for name, value in found.items()},
+            **{name: round(value, 4) for name, value in found.values.items()},
             # One-token sentences need no search at all.
             "cost": 1.0 if cost is None else round(cost, 4),
             "below_greedy": _below(outcome, outcomes[1]),
+            **({"counts": _counts(found)} if part.part == "test" else {}),
         }
     return {
         "task": part.task,
@@ -247,6 +248,12 @@ def _score_set(
         "beams": scores,
         "genres": _by_genre(part.task, sentences, outcomes[beams[-1]], config),
     }
+
+
+def _counts(found: Evaluation) -> str:
+    """The counts of each sentence (matched/gold/predicted), so that runs can be compared later."""
+    rows = found.counts()[get_task(found.task).main].tolist()
+    return " ".join("/".join(map(str, row)) for row in rows)
 
 
 def _by_genre(
@@ -271,7 +278,7 @@ def _by_genre(
 def _below(outcome: Outcome, greedy: Outcome) -> int:
     """How many sentences have a tree less probable than greedy's; any is a fault of the search."""
     return sum(
-        two is not None and (one is None or one.split_log_prob < two.split_log_prob)
+        two is not None and (one is None or one.log_prob < two.log_prob - 1e-9)
         for one, two in zip(outcome.parses, greedy.parses, strict=True)
     )
 
