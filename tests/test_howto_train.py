@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch", reason="training needs the extra cleft[train]")
 
+import cleft
 from cleft.cli import build_parser, main
 from tests.test_documentation import PYTHON, ROOT, commands
 
@@ -21,14 +22,17 @@ def test_the_page_leads_from_trees_to_a_model_that_parses(
     text = PAGE.read_text(encoding="utf-8")
     for name in ("train", "dev", "test"):
         shutil.copy(ROOT / "tests" / "data" / f"invented-{name}.mrg", tmp_path / f"{name}.mrg")
-    recipe = re.search(r"^```toml\n(.*?)^```", text, re.M | re.S)
-    assert recipe is not None
-    (tmp_path / "mine.toml").write_text(recipe[1], encoding="utf-8")
+        for folder in (tmp_path / "genre", tmp_path / "old"):
+            folder.mkdir(exist_ok=True)
+            shutil.copy(tmp_path / f"{name}.mrg", folder)
+    recipes = re.findall(r"^```toml\n(.*?)^```", text, re.M | re.S)
+    for name, recipe in zip(("mine", "genre"), recipes, strict=True):
+        (tmp_path / f"{name}.toml").write_text(recipe, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     found = commands(text)
     assert [command.split()[1] for command in found] == [
         *("convert", "train", "train", "train", "export", "check", "info"),
-        *("evaluate", "parse", "serve"),
+        *("evaluate", "parse", "serve", "train", "export"),
     ]
     told = {}
     for command in found:
@@ -36,6 +40,8 @@ def test_the_page_leads_from_trees_to_a_model_that_parses(
         if words[0] == "serve":  # it would not end
             build_parser().parse_args(words)
         else:
+            if "--from" in words:  # a large network: one epoch shows that it runs
+                words += ["--set", "training.epochs=1"]
             assert main(words) == 0, f"{command}: {capsys.readouterr().err}"
             told[words[0]] = capsys.readouterr().out
     # Ten seeds gave 75 to 94 on test, and 79 to 89 on dev.
@@ -46,6 +52,9 @@ def test_the_page_leads_from_trees_to_a_model_that_parses(
     }
     [f1] = re.findall(r"F1\D+([\d.]+)", told["evaluate"])[:1]
     assert float(f1) > 60
+    lines = json.loads(Path("genre-run/run.json").read_text())["epochs"]
+    assert [line["epoch"] for line in lines] == [0, 1]
+    assert cleft.load("genre-model").parse("The old heron waits.")[0].syntax
     [block] = PYTHON.findall(text)
     exec(compile(block, PAGE.name, "exec"), {})
     assert capsys.readouterr().out.count("heron") == 1

@@ -222,5 +222,6 @@ def test_a_model_is_found_by_its_name(tmp_path):
     assert (network.encoder, network.tasks, network.tags) == ("lstm", ("syntax",), True)
     with pytest.raises(RecipeError, match=r"init: .* found no en-fsat; there are en"):
         read_recipe(path, init="en-fsat", output=str(tmp_path / "run"))
+    nowhere = read_recipe(path, init="en")
     with pytest.raises(RecipeError, match=r"output: expected a directory for the run"):
-        read_recipe(path, init="en")
+        prepare(nowhere)

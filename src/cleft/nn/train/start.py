@@ -123,6 +123,10 @@ FROZEN = ("transformer_frozen", "embeddings_frozen")
 """Those that may only change from true to false: frozen weights are not kept with a model."""
 
 
+NOWHERE = "init/transformer of the run"
+"""The transformer of a recipe that begins from an exported model and has no output directory."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Origin:
     """A trained model that a run begins from; when the run is resumed, without its weights."""
@@ -160,6 +164,8 @@ class Origin:
     def _exported(cls, directory: ModelDirectory, transformer: str) -> Origin:
         from cleft.nn.export.readback import network_table, read_back
 
+        if transformer == NOWHERE:
+            raise RecipeError("expected a directory for the run, found none", where="output")
         table = network_table(directory, transformer)
         network, vocabulary = read_back(directory, table)
         return cls(
@@ -281,9 +287,8 @@ def network_of(init: str, output: str) -> dict[str, Any]:
     if (folder / SUMS).exists():
         from cleft.nn.export.readback import network_table
 
-        if not output:
-            raise RecipeError("expected a directory for the run, found none", where="output")
-        network: Any = network_table(ModelDirectory(folder), str(begun / "init" / "transformer"))
+        made = str(begun / "init" / "transformer") if output else NOWHERE
+        network: Any = network_table(ModelDirectory(folder), made)
     else:
         network = read_object(folder / "config.json").get("network")
     if not isinstance(network, dict):
