@@ -8,7 +8,7 @@ row has a scale of its own, or one that is known beforehand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -219,8 +219,8 @@ class Graph:
         """Rows of the value."""
         return self.op("Gather", x, index, axis=0)
 
-    def to_bytes(self) -> bytes:
-        """The graph as an ONNX file."""
+    def to_bytes(self, facts: Mapping[str, str] | None = None) -> bytes:
+        """The graph as an ONNX file, with facts that it does not compute with."""
         graph = helper.make_graph(
             self._nodes, self.name, self._inputs, self._outputs, self._tensors
         )
@@ -230,6 +230,7 @@ class Graph:
             ir_version=IR,
             producer_name="cleft",
         )
+        helper.set_model_props(model, dict(facts or {}))
         return bytes(model.SerializeToString(deterministic=True))
 
 
