@@ -220,7 +220,7 @@ class Graph:
         return self.op("Gather", x, index, axis=0)
 
     def to_bytes(self, facts: Mapping[str, str] | None = None) -> bytes:
-        """The graph as an ONNX file."""
+        """The graph as an ONNX file, with facts that it does not compute with."""
         graph = helper.make_graph(
             self._nodes, self.name, self._inputs, self._outputs, self._tensors
         )
@@ -230,9 +230,7 @@ class Graph:
             ir_version=IR,
             producer_name="cleft",
         )
-        for key, value in (facts or {}).items():
-            entry = model.metadata_props.add()
-            entry.key, entry.value = key, value
+        helper.set_model_props(model, dict(facts or {}))
         return bytes(model.SerializeToString(deterministic=True))
 
 
