@@ -7,12 +7,12 @@ paragraphs and a tree over its tokens. What is learnt is the tree above the sent
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from cleft.convert import over_sentences
-from cleft.discourse import DiscourseTree
+from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import FormatError
 from cleft.formats.json_values import as_list
 from cleft.formats.jsonl import read_jsonl
@@ -38,7 +38,7 @@ def read_documents(path: Path) -> Iterator[tuple[str, Over, Over]]:
             Unit(record.tokens[left:right], number in begins)
             for number, (left, right) in enumerate(pairwise([0, *ends]))
         )
-        over = over_sentences(tree, ends)
+        over = _worded(over_sentences(tree, ends), units)
         genre = str(record.fields.get("genre", ""))
         yield genre, (units, over), _over_edus(units, ends, tree)
 
@@ -52,8 +52,12 @@ def _over_edus(units: tuple[Unit, ...], ends: list[int], tree: DiscourseTree) ->
         start = left - (ends[number] - len(whole))
         words = whole.words[start : start + right - left]
         found.append(Unit(words, whole.begins and not start, whole.words, start))
-    places = (edu._replace(span=Span(k, k + 1)) for k, edu in enumerate(tree.edus))
-    return tuple(found), tree.with_edus(places)
+    return tuple(found), _worded(tree, found)
+
+
+def _worded(tree: DiscourseTree, units: Sequence[Unit]) -> DiscourseTree:
+    """The tree with a unit for each leaf and its words as text, as the task builds trees."""
+    return tree.with_edus(Edu(" ".join(unit.words), Span(k, k + 1)) for k, unit in enumerate(units))
 
 
 def parts_of(document: Over, most: int | None = None) -> Iterable[Over]:
