@@ -23,7 +23,7 @@ ROWS = {
     "chars": ("chars", 2),
     "tags": ("boundaries", 1),
     "memory": ("boundaries", 1),
-    "step": ("hidden_0", 1),
+    "step": ("left", 1),
     "labels": ("first", 1),
 }
 """The input of a graph whose first dimensions count the rows of its products."""

@@ -4,4 +4,5 @@ import sys
 from pathlib import Path
 
 # Last, so that a script never hides an installed module of the same name.
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path += [str(BENCHMARKS), str(BENCHMARKS / "peers")]
