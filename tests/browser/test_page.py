@@ -288,10 +288,11 @@ def test_a_click_on_a_node_shows_what_the_model_table(actor: Actor) -> None:
     sentence = actor.answer()["sentences"][0]
     start, end = sentence["tokens"][left]["start"], sentence["tokens"][right - 1]["end"]
     expect(panel.locator("blockquote")).to_have_text(TEXT[start:end])
-    rows = panel.locator("table").first.locator("tr")
-    expect(rows).to_have_count(1 + len(tree["evidence"][at]["labels"]))
-    sure = f"{round(100 * tree['evidence'][at]['label'])} %"
-    expect(rows.first.locator(".amount")).to_have_text(sure)
+    evidence = tree["evidence"][at]
+    right_with, rows = (panel.locator("table").nth(number).locator("tr") for number in (0, 1))
+    expect(right_with.locator(".amount")).to_have_text(f"{round(100 * evidence['probability'])} %")
+    expect(rows).to_have_count(1 + len(evidence["labels"]))
+    expect(rows.first.locator(".amount")).to_have_text(f"{round(100 * evidence['label'])} %")
     panel.locator(".close").click()
     expect(panel).to_have_count(0)
 

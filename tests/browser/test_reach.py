@@ -74,7 +74,7 @@ FITTED = """() => {
     scrolled: panes.length,
   };
 }"""
-PART = "when the old heron waits on the pier because rain fell , she left the island and"
+PART = "she left the island when the old heron slept because rain fell on the pier , and"
 
 
 def sentence(tokens: int) -> str:
