@@ -282,7 +282,8 @@ def test_axe_finds_nothing_serious(browser: Browser, server: Running, scheme: An
     actor.type(TEXTS)
     page.locator("#syntax .phrase").nth(1).click()
     actor.pick("discourse", 2)
-    page.locator("#keep").fill("0")
+    if page.locator("#keep").is_enabled():  # a tree without satellites has nothing to drop
+        page.locator("#keep").fill("0")
     page.click("#syntax .menu summary")
     found += audit(page, "trees")
     page.keyboard.press("Escape")
