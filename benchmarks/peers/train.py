@@ -1,7 +1,7 @@
 """Train a peer on wsj-sample, choose its epoch on dev, look at test once.
 
     python benchmarks/peers/train.py supar-minilm --encoder ~/cleft-runs/pretrained/minilm
-    python benchmarks/peers/train.py benepar --epochs 2 --limit 100 --output /tmp/short
+    python benchmarks/peers/train.py benepar --epochs 2 --limit 100 --output short
 
 Runs in cleft's own environment, after prepare.py and install.py; the peer
 learns in its own (training.py), a process for each epoch. What was done is

@@ -18,7 +18,7 @@ from cleft.errors import FormatError, ModelError, RecipeError, TreeShapeError, U
 from cleft.nn.checkpoint import load_model
 from cleft.nn.config import NetworkConfig
 from cleft.nn.export.export import export
-from cleft.nn.train.documents import parts_of, read_documents
+from cleft.nn.train.data import parts_of, read_documents
 from cleft.nn.train.recipe import parse_recipe
 from cleft.nn.train.trainer import train
 from cleft.nn.units import UnitFeaturiser

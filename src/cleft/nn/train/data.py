@@ -1,34 +1,44 @@
 """Treebanks as training examples, as a recipe names them.
 
 Reading and cleaning are those of `cleft.formats`; the decisions of a tree are
-its task's. Examples hold numbers, so a vocabulary comes first.
+its task's. Examples hold numbers, so a vocabulary comes first. Of a document,
+what is learnt is the tree above its sentences, made of the tree over its tokens.
 """
 
 from __future__ import annotations
 
 import itertools
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cleft import files
-from cleft.discourse import DiscourseTree
-from cleft.errors import InputError
+from cleft.convert import over_sentences
+from cleft.discourse import DiscourseTree, Edu
+from cleft.errors import FormatError, InputError
 from cleft.formats.cleaning import cleaning
+from cleft.formats.json_values import as_list
+from cleft.formats.jsonl import read_jsonl
 from cleft.formats.registry import FORMATS
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, Numbers
-from cleft.nn.train.documents import Over, parts_of, read_documents
 from cleft.nn.train.recipe import DataConfig, set_name
+from cleft.runtime.units import Unit
 from cleft.runtime.words import plain_form
+from cleft.span import Span
 from cleft.tasks import Derivation, Task, get_task
 from cleft.tree import Tree
+
+Over = tuple[tuple[Unit, ...], DiscourseTree]
+"""Units, and a tree over them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +67,51 @@ def _read_documents(task: str, path: str, config: DataConfig) -> Iterator[Senten
     for genre, (units, tree), finer in read_documents(Path(path).expanduser()):
         if not config.genres or genre in config.genres:
             yield Sentence(words=units, tree=tree, genre=genre, source=source, finer=finer)
+
+
+def read_documents(path: Path) -> Iterator[tuple[str, Over, Over]]:
+    """The genre of each document of a file, its sentences and its EDUs with the trees over them."""
+    for number, record in enumerate(read_jsonl(path, "coarse"), start=1):
+        tree, ends = record.discourse, list(record.sentence_ends)
+        if tree is None or not ends:
+            raise FormatError(
+                "expected a document with its sentences and a tree over it",
+                where=f"{path} document {number}",
+                hint="give 'sents' and 'splits', or a document that cleft wrote",
+            )
+        begins = set(as_list(record.fields.get("paragraphs", [0]), "paragraphs"))
+        units = tuple(
+            Unit(record.tokens[left:right], number in begins)
+            for number, (left, right) in enumerate(pairwise([0, *ends]))
+        )
+        over = _worded(over_sentences(tree, ends), units)
+        genre = str(record.fields.get("genre", ""))
+        yield genre, (units, over), _over_edus(units, ends, tree)
+
+
+def _over_edus(units: tuple[Unit, ...], ends: list[int], tree: DiscourseTree) -> Over:
+    """A document's EDUs, as far as the sentence goes in which they begin, with its tree."""
+    found = []
+    for left, right in (edu.span for edu in tree.edus):
+        number = bisect_right(ends, left)
+        whole = units[number]
+        start = left - (ends[number] - len(whole))
+        words = whole.words[start : start + right - left]
+        found.append(Unit(words, whole.begins and not start, whole.words, start))
+    return tuple(found), _worded(tree, found)
+
+
+def _worded(tree: DiscourseTree, units: Sequence[Unit]) -> DiscourseTree:
+    """The tree with a unit for each leaf and its words as text, as the task builds trees."""
+    return tree.with_edus(Edu(" ".join(unit.words), Span(k, k + 1)) for k, unit in enumerate(units))
+
+
+def parts_of(document: Over, most: int | None = None) -> Iterable[Over]:
+    """Every subtree below the root of two units or more, up to so many, as a document."""
+    units, tree = document
+    for span, node in tree.spans()[1:]:
+        if 1 < span.width <= (most or span.width):
+            yield units[span.left : span.right], node.moved(-span.left)
 
 
 FEW = 30
