@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from cleft.errors import CleftError
     from cleft.parser import Parser, load
     from cleft.sentence import Sentence, SentenceInput
-    from cleft.span import Span, Split
+    from cleft.span import Constraints, Span, Split
     from cleft.tasks import DISCOURSE, SYNTAX, Derivation
     from cleft.tree import Tree
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "DISCOURSE", "SYNTAX", "CleftError", "Derivation", "DiscourseTree", "Document", "Edu",
-    "Parser", "Sentence", "SentenceInput", "Span", "Split", "Tree", "__version__", "load",
+    "DISCOURSE", "SYNTAX", "CleftError", "Constraints", "Derivation", "DiscourseTree", "Document",
+    "Edu", "Parser", "Sentence", "SentenceInput", "Span", "Split", "Tree", "__version__", "load",
 ]  # fmt: skip
 
 _HOMES = {
@@ -34,7 +34,7 @@ _HOMES = {
     "errors": ("CleftError",),
     "parser": ("Parser", "load"),
     "sentence": ("Sentence", "SentenceInput"),
-    "span": ("Span", "Split"),
+    "span": ("Constraints", "Span", "Split"),
     "tasks": ("DISCOURSE", "SYNTAX", "Derivation"),
     "tree": ("Tree",),
 }
