@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NoReturn, TextIO
 
@@ -280,6 +281,7 @@ def format_brackets(tree: Tree) -> str:
     return "".join(parts)[1:]
 
 
+@lru_cache(maxsize=16_384)  # most words and all labels are written again and again
 def _safe(text: str) -> str:
     if "(" in text or ")" in text:
         text = text.replace("(", "-LRB-").replace(")", "-RRB-")

@@ -199,6 +199,9 @@ class Memory:
     def group(self, rows: Ints) -> Group:
         """The hypotheses of these sentences, one a row, in any order."""
         here = self._here
+        if len(self.keys) == 1:
+            every = np.arange(len(rows))
+            return Group(self.keys, self.offsets, every[None, :], every)
         if len(rows) == len(here) and bool((rows == here).all()):
             if len(self._last.places) != len(rows) or self._last.keys is not self._kept[0]:
                 every = np.arange(len(rows))

@@ -211,9 +211,11 @@ def _exact(namer: Namer, rows: Ints, floor: Scores) -> Ints:
     """
     one = namer.options.n_best == 1
     prices = namer.prices if namer.options.joint else None
-    structures = namer.add(namer.decoder.best(rows, prices))
+    pool = [namer.pool[row] for row in rows.tolist() if row in namer.pool]
+    known = [each[0].candidate.decisions for each in pool]  # greedy's, if it was asked for
+    structures = namer.add(namer.decoder.best(rows, prices, known))
     for each in structures:
         row = each.candidate.sentence
         floor[row] = max(floor[row], namer.rank(each))
-    unsure = {each.candidate.sentence for each in structures if each.rare or not one}
+    unsure = {each.candidate.sentence for each in structures if each.cost or not one}
     return np.array([row for row in rows.tolist() if row in unsure], np.intp)

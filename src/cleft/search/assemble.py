@@ -19,7 +19,7 @@ import numpy.typing as npt
 from cleft.search.decode import Candidate, Decoder
 from cleft.search.labels import Labels, dummies_of, governors, label_scores, runners_up
 from cleft.search.levels import Prices
-from cleft.search.naming import Apart, Batch, Items, Naming, Tagging, Tags
+from cleft.search.naming import Apart, Batch, Items, Naming, Tagging, Tags, named_together
 from cleft.search.results import Parse, Record, Step
 from cleft.search.scorer import Floats, Ints, SearchOptions
 from cleft.search.trees import Plan, build_tree, spans_of
@@ -32,7 +32,7 @@ class Structure:
     """A finished hypothesis with what each label of its items would score.
 
     `labels` are the best of each item by itself. With them it scores `bound`: no others
-    score more, and they less only if they make a `rare` pair.
+    score more, and they less by what their rare pairs `cost`.
     """
 
     candidate: Candidate
@@ -41,7 +41,7 @@ class Structure:
     places: Ints
     labels: Ints
     bound: float
-    rare: bool
+    cost: float  # 0 or below
 
     @property
     def log_probs(self) -> Floats:
@@ -71,6 +71,7 @@ class Namer:
         self.grammar = decoder.scorer.grammar(decoder.task) if known else None
         self.pool: dict[int, list[Structure]] = {}
         self._made: dict[tuple[int, bytes], Structure] = {}
+        self._best: dict[Structure, Named] = {}
 
     def add(self, candidates: Sequence[Candidate]) -> list[Structure]:
         """The structures of hypotheses; the labels of those that are new are scored in one call."""
@@ -89,7 +90,7 @@ class Namer:
         labels = labels[places]
         owner = np.repeat(np.arange(len(candidates)), items.counts)
         sums = np.bincount(owner, weights=gains, minlength=len(candidates)).tolist()
-        rare = self._rare(candidates, items, labels, owner)
+        costs = self._costs(candidates, items, labels, owner).tolist()
         made = [
             Structure(
                 candidate=each,
@@ -98,7 +99,7 @@ class Namer:
                 places=places[a:b],
                 labels=labels[a:b],
                 bound=each.score + sums[number],
-                rare=number in rare,
+                cost=costs[number],
             )
             for number, (each, (a, b)) in enumerate(
                 zip(candidates, pairwise(items.ends), strict=True)
@@ -134,37 +135,46 @@ class Namer:
             of_splits=self.task.labels == "splits",
         )
 
-    def _rare(
+    def _costs(
         self, candidates: Sequence[Candidate], items: Items, labels: Ints, owner: Ints
-    ) -> set[int]:
-        """The numbers of the hypotheses whose best labels and tags make a rare pair."""
+    ) -> Floats:
+        """What the rare pairs of each hypothesis cost with its best labels and tags."""
         grammar, tagging = self.grammar, self.tagging
         if grammar is None or tagging is None or not candidates:
-            return set()
+            return np.zeros(len(candidates))
         tables = [each.decisions.table for each in candidates]
         lengths = [int(self.decoder.lengths[each.sentence]) for each in candidates]
-        rare = grammar.rare(
+        costs = grammar.costs(
             governors(lengths, tables, grammar.dummies[labels]),
             labels,
             np.flatnonzero(items.table[:, 1] - items.table[:, 0] == 1),
             np.concatenate([tagging.best[tagging.part(each.sentence)] for each in candidates]),
         )
-        return set(owner[rare].tolist())
+        return np.bincount(owner, weights=costs, minlength=len(candidates))
 
-    def _naming(self, structure: Structure) -> Apart:
+    def _order(self, structure: Structure) -> Apart:
         """What orders the labels of a structure."""
         if self.grammar is None or self.tagging is None:
             return Apart(structure.log_probs, dummies_of(self.names))
-        tags = self.tagging.log_probs[self.tagging.part(structure.candidate.sentence)]
-        table = structure.candidate.decisions.table
-        return Naming(self.grammar, table, structure.log_probs, tags)
+        return Naming(self.grammar, *self._known(structure, self.tagging))
+
+    def _known(self, structure: Structure, tagging: Tagging) -> tuple[Ints, Floats, Floats]:
+        """The splits of a structure, the log-probabilities of its labels and tags."""
+        made = structure.candidate
+        tags = tagging.log_probs[tagging.part(made.sentence)]
+        return made.decisions.table, structure.log_probs, tags
 
     def best_of(self, structure: Structure) -> Named:
         """A structure with its best labels and tags."""
-        if not (structure.rare and isfinite(structure.bound)):
-            return Named(structure, structure.labels, None, structure.bound)
-        labels, tags, gain = self._naming(structure).choose()
-        return Named(structure, labels, tags, structure.candidate.score + gain)
+        found = self._best.get(structure)
+        if found is None:
+            found = Named(structure, structure.labels, None, structure.bound)
+            if structure.cost and isfinite(structure.bound) and self.grammar and self.tagging:
+                known = self._known(structure, self.tagging)
+                labels, tags, gain = named_together(self.grammar, *known, structure.cost)
+                found = Named(structure, labels, tags, structure.candidate.score + gain)
+            self._best[structure] = found
+        return found
 
     def rank(self, structure: Structure) -> float:
         """By what structures are compared: the best joint score, or that of the splits."""
@@ -199,7 +209,7 @@ class Namer:
         if self.options.n_best == 1:
             yield self.best_of(structure)
             return
-        for labels, tags, gain in self._naming(structure).in_order():
+        for labels, tags, gain in self._order(structure).in_order():
             yield Named(structure, labels, tags, structure.candidate.score + gain)
 
     def n_best(self, row: int) -> list[Named]:

@@ -222,13 +222,20 @@ class Decoder:
         last = np.concatenate([part.last for part in finished])
         return _candidates(sentence, history.decisions(last))
 
-    def best(self, sentences: Ints, prices: Prices | None = None) -> list[Candidate]:
+    def best(
+        self,
+        sentences: Ints,
+        prices: Prices | None = None,
+        known: Sequence[Decisions] | None = None,
+    ) -> list[Candidate]:
         """The most probable splits of each sentence, by themselves or with the prices of labels.
 
-        Only for a head without history.
+        A `known` tree of each saves time. Only for a head without history.
         """
-        ask = self._asker("beam")
-        return _candidates(sentences, best_trees(ask, sentences, self.lengths[sentences], prices))
+        first = [[(a, b) for a, _, b in each.table.tolist()] for each in known or ()] or None
+        lengths = self.lengths[sentences]
+        found = best_trees(self._asker("beam"), sentences, lengths, prices, first)
+        return _candidates(sentences, found)
 
     @cached_property
     def stateless(self) -> bool:
@@ -240,12 +247,23 @@ class Decoder:
         return short and self.scorer.stateless(self.task)
 
     def _asker(self, what: str) -> Ask:
-        """What asks a head without history about spans, and counts."""
+        """What asks a head without history about spans, and counts; not where it is sure."""
         state = self.scorer.start(self.encoded, self.task)
+        sure = not self.masks.stops and self.scorer.inside(self.task)
+        boundaries = int(self.lengths.max(initial=0)) + 1
 
         def ask(sentence: Ints, left: Ints, right: Ints) -> Floats:
-            self._count(what, len(sentence))
-            return self._split(sentence, left, right, state)[0]
+            wide = np.flatnonzero(right - left > 2) if sure else np.arange(len(left))
+            if len(wide):
+                self._count(what, len(wide))
+                log_probs, _ = self._split(sentence[wide], left[wide], right[wide], state)
+                if len(wide) == len(left):
+                    return log_probs
+            found = np.full((len(left), boundaries), -np.inf)
+            found[np.arange(len(left)), left + 1] = 0.0
+            if len(wide):
+                found[wide] = log_probs
+            return found
 
         return ask
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -171,16 +172,26 @@ class Grammar:
         alone = np.pad(_costs(counts.words, labels, tags), ((0, 0), (0, 1)))
         self.alone = self.below[self.inner] + alone  # (labels, tags + 1), of a phrase of one word
 
-    def rare(self, over: Ints, labels: Ints, words: Ints, tags: Ints) -> npt.NDArray[np.bool_]:
-        """Which spans have a rare pair, their label's or their word's tag's.
+    def costs(self, over: Ints, labels: Ints, words: Ints, tags: Ints) -> Costs:
+        """What each span costs, for its label and for its word's tag.
 
         `over` is as `governors` gives it; `words` are the places of words in the labels.
         """
         under = np.append(self.inner[labels], 0)
-        found: npt.NDArray[np.bool_] = self.above[under[over[:-1]], labels] < 0
+        found: Costs = self.above[under[over[:-1]], labels]
         own = labels[words]
         bare = self.below[under[over[words]], tags]
-        found[words] |= np.where(self.dummies[own], bare, self.alone[own, tags]) < 0
+        found[words] += np.where(self.dummies[own], bare, self.alone[own, tags])
+        return found
+
+    def part(self, labels: Ints, tags: Ints) -> Grammar:
+        """The same for some of the labels and tags only."""
+        found = copy(self)
+        parents, inner = np.unique(np.append(self.inner[labels], 0), return_inverse=True)
+        found.dummies, found.inner = self.dummies[labels], inner[:-1]
+        found.above = self.above[np.ix_(parents, labels)]
+        found.below = self.below[np.ix_(parents, tags)]
+        found.alone = self.alone[np.ix_(labels, tags)]
         return found
 
 

@@ -83,6 +83,7 @@ class Chart:
         self.said: dict[Pair, Scores] = {}
         self.known: dict[Pair, Scores] = {}  # the same with the labels
         self.split: dict[Pair, int] = {}
+        self.done: set[Pair] = set()  # all below is known, by the best splits so far
         self.priced: set[Triple] = set()
         self.most = np.zeros((length + 1, length + 1))
 
@@ -100,68 +101,93 @@ class Chart:
         self._bound_around([(left, right) for left, _, right in splits])
 
     def _bound_around(self, spans: Sequence[Pair]) -> None:
-        """Bound anew all spans around some."""
-        new = np.array(spans)
+        """Bound anew some spans, and all that have as a half one that is bounded anew."""
+        new, lefts, rights = set(spans), set[int](), set[int]()
         for left, right in sorted(self.known, key=lambda span: span[1] - span[0]):
-            if ((new[:, 0] >= left) & (new[:, 1] <= right)).any():
-                self._bound(left, right)
+            touched = left in lefts or right in rights or (left, right) in new
+            if touched and self._bound(left, right):
+                lefts.add(left)
+                rights.add(right)
 
-    def _bound(self, left: int, right: int) -> None:
-        log_probs, inner = self.known[left, right], slice(left + 1, right)
-        scores = log_probs[left + 1 : right + 1].copy()  # the last is the stop's
+    def _bound(self, left: int, right: int) -> bool:
+        """Bound a span; whether it is another bound, or all below is known now."""
+        span, inner = (left, right), slice(left + 1, right)
+        scores = self.known[span][left + 1 : right + 1].copy()  # the last is the stop's
         scores[:-1] += self.most[left, inner] + self.most[inner, right]
         best = int(scores.argmax())
-        self.split[left, right] = left + 1 + best
-        self.most[left, right] = scores[best]
+        before = self.split.get(span), self.most[span], span in self.done
+        split = self.split[span] = left + 1 + best
+        self.most[span] = scores[best]
+        halves = ((left, split), (split, right)) if split < right else ()
+        if all(b - a < 2 or (a, b) in self.done for a, b in halves):
+            self.done.add(span)
+        else:
+            self.done.discard(span)
+        return before != (split, scores[best], span in self.done)
 
-    def tree(self) -> tuple[list[Triple], list[Pair]]:
-        """The best tree by what is known: its splits, depth first, and its unknown spans."""
-        splits, unknown = [], []
-        stack = [(0, self.length)]
+    def unknown(self) -> list[Pair]:
+        """The unknown spans of the best tree by what is known."""
+        found, stack = [], [(0, self.length)] if self.length > 1 else []
         while stack:
             left, right = span = stack.pop()
-            if right - left < 2:
+            if right - left < 2 or span in self.done:
                 continue
-            if span not in self.split:
-                unknown.append(span)
-                continue
-            split = self.split[span]
-            splits.append((left, split, right))
-            if split < right:
+            split = self.split.get(span)
+            if split is None:
+                found.append(span)
+            elif split < right:
                 stack += (split, right), (left, split)
-        return splits, unknown
+        return found
+
+    def splits(self) -> list[Triple]:
+        """The splits of the best tree, of which all is known, depth first."""
+        found, stack = [], [(0, self.length)]
+        while stack:
+            left, right = span = stack.pop()
+            if right - left > 1:
+                split = self.split[span]
+                found.append((left, split, right))
+                if split < right:
+                    stack += (split, right), (left, split)
+        return found
 
 
 def best_trees(
-    ask: Ask, sentences: Ints, lengths: Ints, prices: Prices | None = None
+    ask: Ask,
+    sentences: Ints,
+    lengths: Ints,
+    prices: Prices | None = None,
+    first: Sequence[Sequence[Pair]] | None = None,
 ) -> list[Decisions]:
     """The most probable splits of each sentence, for certain; each call is for all of them.
 
-    With `prices` the splits that are the best together with the labels.
+    With `prices` the splits that are the best together with the labels. The spans that are
+    asked about `first` may be any; those of a good tree save the most calls.
     """
     charts = [Chart(length) for length in lengths.tolist()]
+    unknown = first if first is not None else [chart.unknown() for chart in charts]
     while True:
-        trees = [chart.tree() for chart in charts]
-        unknown = [spans for _, spans in trees]
-        if any(unknown):
+        while any(unknown):
             rows, spans = _flat(sentences, unknown)
             log_probs = ask(rows, spans[:, 0], spans[:, 1])
             own = prices is not None and not prices.of_splits
             added = prices.ask(rows, spans) if prices and own else np.zeros(len(rows))
             for chart, new, (a, b) in _parts(charts, unknown):
                 chart.learn(new, log_probs[a:b], added[a:b])
-            continue
+            unknown = [chart.unknown() for chart in charts]
+        trees = [chart.splits() for chart in charts]
         open_ = [
             [each for each in splits if each[1] < each[2] and each not in chart.priced]
-            for chart, (splits, _) in zip(charts, trees, strict=True)
+            for chart, splits in zip(charts, trees, strict=True)
         ]
         if prices is None or not prices.of_splits or not any(open_):
             break
         added = prices.ask(*_flat(sentences, open_))
         for chart, splits, (a, b) in _parts(charts, open_):
             chart.price(splits, added[a:b])
+        unknown = [chart.unknown() for chart in charts]
     made = []
-    for chart, (splits, _) in zip(charts, trees, strict=True):
+    for chart, splits in zip(charts, trees, strict=True):
         gains = [chart.said[left, right][split] for left, split, right in splits]
         made.append(Decisions(np.array(splits, np.intp).reshape(-1, 3), np.array(gains)))
     return made

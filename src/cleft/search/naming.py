@@ -7,7 +7,7 @@ all other choices follow in the order of their scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import accumulate, count
@@ -193,7 +193,7 @@ class Naming(Apart):
     """The best labels and tags of one tree's spans together, by the model and a grammar.
 
     From the words up, `best` is what the spans below and at each can score at most, by the
-    phrase that stands above it: (spans, parents).
+    phrase that stands above it: (spans, parents). All spans of a depth are done at once.
     """
 
     def __init__(self, grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats) -> None:
@@ -205,6 +205,11 @@ class Naming(Apart):
         self.above = upward([length], [splits])[:-1]
         self.ends = np.arange(len(self.above)) + 2 * (spans.right - spans.left) - 1
         self.words = np.flatnonzero(spans.right - spans.left == 1)
+        depths: list[int] = []
+        for place in self.above.tolist():  # parents stand before their children
+            depths.append(depths[place] + 1 if depths else 0)
+        ends = np.cumsum(np.bincount(depths))
+        self.levels = np.split(np.argsort(depths, kind="stable"), ends[:-1])
         # What each span scores below itself: as a dummy, by parent; as a phrase, by label.
         self.bare = np.zeros((len(self.above), len(grammar.above)))
         self.named = np.zeros_like(self.log_probs)
@@ -212,24 +217,19 @@ class Naming(Apart):
         self._climb()
 
     def _climb(self) -> None:
-        grammar, place = self.grammar, len(self.log_probs)
+        grammar, parents = self.grammar, np.arange(len(self.grammar.above))
         self.bare[self.words] = (self.loss[:, None, :] + grammar.below).max(axis=2)
         self.named[self.words] = (self.loss[:, None, :] + grammar.alone).max(axis=2)
         self.named[:, grammar.dummies] = 0
-        sums = np.zeros_like(self.bare)
-        is_word = np.zeros(place, bool)
-        is_word[self.words] = True
-        while place:
-            place -= 1  # children stand behind their parents
-            if not is_word[place]:
-                self.bare[place] = sums[place]
-                self.named[place] = np.where(grammar.dummies, 0, sums[place, grammar.inner])
-            self.best[place] = self._under(place, slice(None)).max(axis=1)
-            if place:
-                sums[self.above[place]] += self.best[place]
+        for level in reversed(self.levels):
+            split = level[self.ends[level] > level + 1]
+            sums = self.best[split + 1] + self.best[self.ends[split + 1]]  # of both halves
+            self.bare[split] = sums
+            self.named[split] = np.where(grammar.dummies, 0, sums[:, grammar.inner])
+            self.best[level] = self._under(level[:, None], parents).max(axis=2)
 
-    def _under(self, place: int | Ints, parent: int | slice | Ints) -> Floats:
-        """What a span's labels score with all below them, under a parent or under each."""
+    def _under(self, place: Ints, parent: Ints) -> Floats:
+        """What a span's labels score with all below them, under a parent."""
         found: Floats = self.grammar.above[parent] + (self.log_probs[place] + self.named[place])
         found[..., self.grammar.dummies] += self.bare[place, parent][..., None]
         return found
@@ -237,36 +237,35 @@ class Naming(Apart):
     def choose(self) -> tuple[Ints, Ints, float]:
         """The best labels and tags, and what they score together."""
         count = len(self.log_probs)
-        labels, states = np.zeros(count, np.intp), np.full(count + 1, -1)
-        states[-1] = 0
-        self._descend(labels, states, range(count))
+        labels, states = np.zeros(count, np.intp), np.zeros(count + 1, np.intp)
+        self._descend(labels, states, 0, count)
         return labels, self.tags(labels), float(self.best[0, 0])
 
     def options(self, labels: Ints, place: int | slice = slice(None)) -> Floats:
         """What a span's labels score with the best below them, if those above are these."""
-        places = np.arange(len(labels))[place]
+        places = np.arange(len(labels), dtype=np.intp)[place]
         return self._under(places, self._states(labels)[self.above[places]])
 
     def follow(self, labels: Ints, before: Ints, place: int) -> None:
         """Choose the best labels below a span anew, which had another label before."""
         states = self._states(before)
-        new = self._state(int(labels[place]), states[self.above[place]])
+        new = self._state(labels[place], states[self.above[place]])
         if new != states[place]:
-            below = range(place + 1, int(self.ends[place]))
-            changed = states.copy()
-            changed[place], changed[below.start : below.stop] = new, -1
-            self._descend(labels, changed, below)
+            states[place] = new
+            self._descend(labels, states, place + 1, int(self.ends[place]))
 
-    def _descend(self, labels: Ints, states: Ints, places: Iterable[int]) -> None:
-        """Choose the best label of each of these spans, below what is chosen already."""
-        for place in places:
-            parent = states[self.above[place]]
-            label = labels[place] = self._under(place, parent).argmax()
-            states[place] = self._state(int(label), parent)
+    def _descend(self, labels: Ints, states: Ints, first: int, end: int) -> None:
+        """Choose the best labels of the spans at these places, below what is chosen already."""
+        for level in self.levels:
+            places = level[(level >= first) & (level < end)]
+            if places.size:
+                parents = states[self.above[places]]
+                labels[places] = self._under(places, parents).argmax(axis=1)
+                states[places] = self._state(labels[places], parents)
 
-    def _state(self, label: int, parent: int) -> int:
+    def _state(self, label: Ints, parent: Ints) -> Ints:
         """The phrase above what is below a span of this label."""
-        return parent if self.grammar.dummies[label] else int(self.grammar.inner[label])
+        return np.where(self.grammar.dummies[label], parent, self.grammar.inner[label])
 
     def _states(self, labels: Ints) -> Ints:
         """The same for all spans, and last the outside."""
@@ -282,3 +281,24 @@ class Naming(Apart):
         costs = np.where(grammar.dummies[own][:, None], grammar.below[states], grammar.alone[own])
         chosen: Ints = (self.loss + costs).argmax(axis=1)
         return chosen
+
+
+SLACK = 1e-3
+"""What rounding may add to a loss."""
+
+
+def named_together(
+    grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats, cost: float
+) -> tuple[Ints, Ints, float]:
+    """The best labels and tags of one tree and their score, if the best of each cost so much.
+
+    What loses more than that by itself is in no better choice, and left out: most labels.
+    """
+    least = cost - SLACK
+    labels, kept = (
+        np.flatnonzero((each >= each.max(axis=1, keepdims=True) + least).any(axis=0))
+        for each in (log_probs, tags)
+    )
+    few = Naming(grammar.part(labels, kept), splits, log_probs[:, labels], tags[:, kept])
+    found, below, score = few.choose()
+    return labels[found], kept[below], score
