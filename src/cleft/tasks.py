@@ -15,16 +15,7 @@ from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import TreeShapeError, UsageError, check_type
 from cleft.evidence import Evidence
 from cleft.span import Span, Split
-from cleft.tree import (
-    DUMMY,
-    Branching,
-    Dummy,
-    Tree,
-    binarise,
-    debinarise,
-    is_dummy,
-    split_root,
-)
+from cleft.tree import DUMMY, Branching, Dummy, Tree, binarise, debinarise, is_dummy, split_root
 
 AnyTree = TypeVar("AnyTree", Tree, DiscourseTree)
 
