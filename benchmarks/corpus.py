@@ -133,11 +133,10 @@ def table(model: str, best: Mapping[str, float], length: float, peer: float | No
 MEMORY = """\
 import json, resource, sys
 from pathlib import Path
-from cleft.corpus.plan import Options, Plan
-from cleft.corpus.shard import Task, make_worker
-from dataclasses import asdict
+from cleft.corpus.plan import Plan
+from cleft.corpus.shard import ShardWorker, Task
 plan = Plan.read(Path(sys.argv[1]))
-work = make_worker(sys.argv[2], plan.root, asdict(plan.options), plan.options.model)
+work = ShardWorker(sys.argv[2], plan.root, plan.options, plan.options.model)
 most = []
 for number in range(len(plan)):
     work(Task(plan[number], f"shard-{number}"))

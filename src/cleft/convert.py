@@ -13,7 +13,6 @@ document a subtree.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -26,6 +25,7 @@ from cleft import files
 from cleft.discourse import SPAN, DiscourseTree, Edu
 from cleft.document import grafted
 from cleft.errors import FormatError, InputError, LossError, TreeShapeError, UsageError
+from cleft.formats.json_values import dump_json
 from cleft.formats.registry import DocumentFormat, Format, format_of, records_of
 from cleft.formats.rst import RstDocument, losses, placed, text_tokens
 from cleft.relations import RelationClasses
@@ -348,7 +348,7 @@ def format_sentence(sentence: SentenceTree, doc: str, classes: RelationClasses) 
         "splits": coarse,
         "splits_fine": fine,
     }
-    return f'{_json(data)[:-1]}, "tree": {_nested(sentence.tree, classes)}}}'
+    return f'{dump_json(data)[:-1]}, "tree": {_nested(sentence.tree, classes)}}}'
 
 
 def genre_of(doc: str) -> str | None:
@@ -358,15 +358,11 @@ def genre_of(doc: str) -> str | None:
     return genre if found and corpus.lower() in ("gum", "gcdt") else None
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _nested(tree: DiscourseTree, classes: RelationClasses) -> str:
     """A binary tree as nested lists, written without recursion."""
 
     def joined(node: DiscourseTree, parts: list[str]) -> str:
-        head = _json([classes.coarse(node.relation), node.relation, node.nuclearity])
+        head = dump_json([classes.coarse(node.relation), node.relation, node.nuclearity])
         return f"{head[:-1]}, {', '.join(parts)}]"
 
-    return fold(tree, lambda leaf: _json(list(leaf.span)), joined)
+    return fold(tree, lambda leaf: dump_json(list(leaf.span)), joined)

@@ -66,13 +66,7 @@ class DiscourseTree(ScoredNode):
     ['Although it rained,', 'she played.']
     """
 
-    __slots__ = (
-        "children",
-        "edu",
-        "evidence",
-        "nuclearity",
-        "relations",
-    )
+    __slots__ = ("children", "edu", "evidence", "nuclearity", "relations")
 
     children: tuple[DiscourseTree, ...]
     nuclearity: str

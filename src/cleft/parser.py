@@ -27,11 +27,7 @@ from cleft.runtime import Manifest, ModelDirectory, ModelScorer, OnnxScorer
 from cleft.runtime.batches import GREEDY_TOKENS, LARGEST, TOKENS, always, plan, windows
 from cleft.runtime.scorer import OnnxEncoded
 from cleft.search import Constraints, Parse, SearchOptions, search
-from cleft.sentence import (
-    Sentence,
-    SentenceInput,
-    checked_tokens,
-)
+from cleft.sentence import Sentence, SentenceInput, checked_tokens
 from cleft.span import Span
 from cleft.tasks import Task
 from cleft.text import Hyphens, LanguageWatch, Reading

@@ -7,7 +7,7 @@ and do not ask which task it is. A new task is one value, added by `register`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Generic, Literal, TypeVar
 
@@ -15,16 +15,7 @@ from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import TreeShapeError, UsageError, check_type
 from cleft.evidence import Evidence
 from cleft.span import Span, Split
-from cleft.tree import (
-    DUMMY,
-    Branching,
-    Dummy,
-    Tree,
-    binarise,
-    is_dummy,
-    split_chain,
-    split_root,
-)
+from cleft.tree import DUMMY, Branching, Dummy, Tree, binarise, debinarise, is_dummy, split_root
 
 AnyTree = TypeVar("AnyTree", Tree, DiscourseTree)
 
@@ -174,20 +165,9 @@ def _derive_syntax(tree: Tree, branching: Branching, dummy: Dummy) -> Derivation
 
 
 def _build_syntax(
-    derivation: Derivation,
-    words: Sequence[str],
-    tags: Sequence[str],
-    root: str | None = None,
-    *,
-    evidence: Mapping[Span, Evidence] | None = None,
-    tag_evidence: Sequence[Evidence | None] | None = None,
+    derivation: Derivation, words: Sequence[str], tags: Sequence[str], root: str | None = None
 ) -> Tree:
-    """The n-ary tree that the decisions make, under a root bracket if one is named.
-
-    `evidence` is that of the binary tree's spans, `tag_evidence` that of the
-    tags. A phrase's `split` becomes the product over all the binary splits that
-    made its children.
-    """
+    """The n-ary tree that the decisions make, under a root bracket if one is named."""
     spans = [span for span, _ in _walk(derivation.length, derivation.splits, stops=False)]
     if not len(words) == len(tags) == derivation.length:
         raise TreeShapeError(
@@ -197,56 +177,20 @@ def _build_syntax(
         raise TreeShapeError(
             f"{len(spans)} labels expected (one a span), {len(derivation.labels)} found"
         )
-    known, tagged = evidence or {}, tag_evidence or (None,) * derivation.length
-    # Each forest with the product of its splits that belong to no phrase yet.
-    stack: list[tuple[tuple[Tree, ...], float]] = []
-    for span, label in zip(reversed(spans), reversed(derivation.labels), strict=True):
-        found, product = known.get(span), 1.0
-        if span.width == 1:
-            token = span.left
-            forest: tuple[Tree, ...] = (Tree(tags[token], (), words[token], tagged[token]),)
-        else:
-            (left, one), (right, two) = stack.pop(), stack.pop()
-            forest, product = left + right, one * two
-            if found is not None and found.split is not None:
-                product *= found.split
-        if is_dummy(label):
-            stack.append((forest, product))
-        else:
-            stack.append(((_phrase(label, forest, found, product),), 1.0))
-    trees = stack[0][0]
-    if len(trees) != 1:
+    if derivation.length > 1 and is_dummy(derivation.labels[0]):
         raise TreeShapeError(
             f"the whole sentence carries the dummy label {derivation.labels[0]!r}",
             hint="mask the dummy label at the root",
         )
-    if root is None:
-        return trees[0]
-    top = trees[0].evidence
-    if top is not None:
-        top = replace(top, probability=None, label=None, split=None, labels=(), splits=())
-    return Tree(root, trees, None, top)
-
-
-def _phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, product: float) -> Tree:
-    """A phrase, or the unary chain that a label stands for, with its evidence.
-
-    All nodes of a chain share the label's evidence. The splits belong to the
-    innermost node, the log-probability of the tree to the outermost.
-    """
-    *outer, inner = split_chain(label)
-    shared = own = found
-    if found is not None and outer:
-        shared = Evidence(probability=found.probability, label=found.label, labels=found.labels)
-        own = replace(shared, split=found.split, splits=found.splits)
-    if own is not None and own.split is not None and own.split != product:
-        own = replace(own, split=product)
-    tree = Tree(inner, forest, None, own)
-    for name in reversed(outer):
-        tree = Tree(name, (tree,), None, shared)
-    if found is not None and outer:
-        tree.evidence = replace(found, split=None, splits=())
-    return tree
+    stack: list[Tree] = []
+    for span, label in zip(reversed(spans), reversed(derivation.labels), strict=True):
+        if span.width > 1:
+            stack.append(Tree(label, (stack.pop(), stack.pop())))
+            continue
+        leaf = Tree(tags[span.left], (), words[span.left])
+        stack.append(leaf if is_dummy(label) else Tree(label, (leaf,)))
+    tree = debinarise(stack[0])
+    return tree if root is None else Tree(root, (tree,))
 
 
 def _derive_discourse(tree: DiscourseTree) -> Derivation:

@@ -6,9 +6,12 @@ import pytest
 
 from cleft.draw import Options, svg
 from cleft.draw.layout import tone_of
-from cleft.draw.theme import DARK, LIGHT, MARKS, TONES, page_colours, style
+from cleft.draw.theme import DARK, LIGHT, page_colours, style
 from cleft.errors import UsageError
 from tests.draw.samples import SHORT
+
+TONES = ("clause", "noun", "verb", "modifier", "other")
+MARKS = ("wrong", "missed", "changed")
 
 
 def luminance(colour: str) -> float:

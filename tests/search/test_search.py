@@ -105,11 +105,6 @@ def test_a_root_that_is_a_chain_has_the_log_prob_at_the_top_and_the_splits_below
     assert top.evidence.split is None
     assert below.evidence.split is not None
     assert top.probability == below.probability == pytest.approx(exp(-0.1))
-    rooted = SYNTAX.build(
-        parse.derivation, sentence(4), ["X"] * 4, root="TOP", evidence=parse.evidence
-    )
-    assert rooted.log_prob == parse.log_prob
-    assert rooted.probability is None
 
 
 def test_a_discourse_node_knows_its_relation_and_split_and_an_edu_its_stop() -> None:

@@ -2,15 +2,18 @@
 
 import pickle
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cleft.evidence import Evidence
-from cleft.search import SearchOptions, search
+from cleft.search import Parse, SearchOptions, search
 from cleft.search.trees import Plan, build_tree, spans_of
 from cleft.span import Split
 from cleft.tasks import SYNTAX, Derivation
+from cleft.tree import Tree, is_dummy, split_chain
 
 from .toy import ToyScorer, sentence
 
@@ -57,20 +60,53 @@ def test_trees_are_those_that_the_task_builds(seed: int) -> None:
         assert [leaf.evidence.label for leaf in tree.leaves()] == [-1.0 - n for n in range(length)]
 
 
+def with_evidence(parse: Parse, leaves: Sequence[Tree]) -> Tree:
+    """The tree of a parse, made span by span; a phrase has the product of its binary splits."""
+    spans = SYNTAX.labelled(parse.derivation.length, parse.derivation.splits)
+    # Each forest with the product of its splits that belong to no phrase yet.
+    stack: list[tuple[tuple[Tree, ...], float]] = []
+    for span, label in zip(reversed(spans), reversed(parse.derivation.labels), strict=True):
+        found, product = parse.evidence.get(span), 1.0
+        if span[1] - span[0] == 1:
+            forest: tuple[Tree, ...] = (leaves[span[0]],)
+        else:
+            (left, one), (right, two) = stack.pop(), stack.pop()
+            forest, product = left + right, one * two
+            if found is not None and found.split is not None:
+                product *= found.split
+        if is_dummy(label):
+            stack.append((forest, product))
+        else:
+            stack.append(((phrase(label, forest, found, product),), 1.0))
+    ((tree,), _) = stack[0]
+    return tree
+
+
+def phrase(label: str, forest: tuple[Tree, ...], found: Evidence | None, product: float) -> Tree:
+    """All nodes of a chain share the label's evidence; the innermost has the splits."""
+    *outer, inner = split_chain(label)
+    shared = own = found
+    if found is not None and outer:
+        shared = Evidence(probability=found.probability, label=found.label, labels=found.labels)
+        own = replace(shared, split=found.split, splits=found.splits)
+    if own is not None and own.split is not None and own.split != product:
+        own = replace(own, split=product)
+    tree = Tree(inner, forest, None, own)
+    for name in reversed(outer):
+        tree = Tree(name, (tree,), None, shared)
+    if found is not None and outer:
+        tree.evidence = replace(found, split=None, splits=())
+    return tree
+
+
 @pytest.mark.parametrize("options", [SearchOptions(), SearchOptions(n_best=4, alternatives=2)])
-def test_a_nodes_evidence_is_what_the_task_would_give_it(options: SearchOptions) -> None:
+def test_a_nodes_evidence_is_that_of_its_spans(options: SearchOptions) -> None:
     batch = [sentence(length) for length in (1, 2, 5, 7)]
     for found in search(ToyScorer(3), batch, SYNTAX, options):
         assert isinstance(found, list)
         for parse in found:
-            leaves = parse.tree.leaves()
-            built = SYNTAX.build(
-                parse.derivation,
-                [leaf.word for leaf in leaves],
-                [leaf.label for leaf in leaves],
-                evidence=parse.evidence,
-                tag_evidence=[leaf.evidence for leaf in leaves],
-            )
+            built = with_evidence(parse, parse.tree.leaves())
+            assert built == parse.tree
             copied = pickle.loads(pickle.dumps(parse.tree))
             expected = [node.evidence for node in built.preorder()]
             assert [node.evidence for node in parse.tree.preorder()] == expected

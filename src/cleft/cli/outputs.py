@@ -78,8 +78,11 @@ class Destination:
         """Fail before parsing if an output would overwrite an input, or two inputs share one."""
         if self.output == "":
             raise UsageError("expected a file or a folder after -o, found an empty name")
+        if self.output is None:
+            return
         for each in self.inputs:
-            self._refuse_own(each)
+            target = self.path(each) if self.is_folder else Path(self.output)
+            refuse_overwriting(target, each)
         if not self.is_folder:
             refuse_ending(self.output, self.form, ENDINGS)
             return
@@ -92,11 +95,6 @@ class Destination:
                     hint="parse them one at a time",
                 )
             seen[each.target] = each.name
-
-    def _refuse_own(self, each: Input) -> None:
-        if self.output is None:
-            return
-        refuse_overwriting(self.path(each) if self.is_folder else Path(str(self.output)), each)
 
     def path(self, each: Input, part: str = "") -> Path:
         """The file of an input in the folder; `part` is a suffix for one of its sentences."""

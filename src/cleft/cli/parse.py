@@ -222,16 +222,13 @@ def _counted(
 def with_progress(
     results: Iterable[T], *, visible: bool, what: str = "sentences"
 ) -> Generator[T, None, None]:
-    """The results; a bar on standard error counts them if that is a terminal and rich is there."""
+    """The results; a bar on standard error counts them if that is a terminal."""
     if not visible or not sys.stderr.isatty():
         yield from results
         return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-    except ImportError:  # pragma: no cover - tests have it
-        yield from results
-        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), TextColumn(f"{{task.completed:,.0f}} {what}"), TimeElapsedColumn())
     began, task = time.monotonic(), None
     with ExitStack() as stack:

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from cleft import files
 from cleft.corpus.plan import PLAN as PLAN_NAME
 from cleft.corpus.plan import InputFile, Options, Plan, changes, find_files, grown, make_plan
-from cleft.corpus.shard import WHOLE, Outcome, Task, make_worker, shard_name
-from cleft.engines import start
+from cleft.corpus.shard import WHOLE, Outcome, ShardWorker, Task, shard_name
+from cleft.engines import RayWorkers, Workers, start
 from cleft.errors import CleftError, OutputError, UsageError, WorkerError
 from cleft.models import builtin_models, model_path
 from cleft.runtime import ModelDirectory
@@ -43,21 +43,8 @@ TICK = 0.5
 """Seconds after which progress is told though nothing was finished."""
 
 
-class Engine(Protocol):
-    """What does tasks: processes of this machine, or actors of a Ray cluster."""
-
-    jobs: int
-
-    @property
-    def is_full(self) -> bool:
-        """Whether an answer should be waited for before the next task is given."""
-
-    def submit(self, task: Any) -> int:
-        """Give a task; the number by which its answer is known."""
-
-    def wait(self, seconds: float) -> list[tuple[int, Any, Exception | None]]:
-        """The answers that are there, or come so soon; a WorkerError for a worker that ended."""
-
+Engine = Workers | RayWorkers
+"""What does tasks: processes of this machine, or actors of a Ray cluster."""
 
 # ---------------------------------------------------------------- what is done
 
@@ -331,17 +318,15 @@ class _Run:
     def _fill(self) -> bool:
         """Give tasks while there are any and the engine takes them; whether any are under way."""
         while not self.engine.is_full:
-            task = self._again.popleft() if self._again else self._fresh()
-            if task is None:
+            if self._again:
+                task = self._again.popleft()
+            elif (number := next(self._next, None)) is not None:
+                name = shard_name(number, len(self.plan), self.plan.options)
+                task = Task(self.plan[number], name)
+            else:
                 break
             self._under_way[self.engine.submit(task)] = task
         return bool(self._under_way)
-
-    def _fresh(self) -> Task | None:
-        number = next(self._next, None)
-        if number is None:
-            return None
-        return Task(self.plan[number], shard_name(number, len(self.plan), self.plan.options))
 
     def _lived(self, task: Task, outcome: Outcome) -> None:
         number = task.shard.number
@@ -441,9 +426,9 @@ def run(
         _clear(out)
         jobs = workers if workers is not None or engine == "ray" else os.cpu_count() or 1
         jobs = jobs and min(jobs, max(1, len(plan)))
-        args = (str(out.absolute()), plan.root, asdict(options), model["path"])
+        args = (str(out.absolute()), plan.root, options, model["path"])
         try:
-            with start(engine, jobs, address, make_worker, *args) as crew:
+            with start(engine, jobs, address, ShardWorker, *args) as crew:
                 about = {"engine": engine, "workers": crew.jobs}
                 return run_shards(plan, out, crew, tell, about)
         finally:

@@ -411,9 +411,10 @@ def make_plan(
             rows = [[numbers[part.file], *part[1:]] for part in group]
             plan.add(rows)
             write(rows)
+    known = [cleft.__version__, asdict(options), dict(model), digest.hexdigest()]
     plan.header = {
         "cleft": cleft.__version__,
-        "hash": _hash(options, model, digest.hexdigest()),
+        "hash": hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest(),
         "options": asdict(options),
         "model": dict(model),
         "root": root,
@@ -424,11 +425,6 @@ def make_plan(
     with files.writing(out / PLAN) as stream:
         stream.write(json.dumps(plan.header, indent=2) + "\n")
     return plan
-
-
-def _hash(options: Options, model: Mapping[str, str], shards: str) -> str:
-    known = [cleft.__version__, asdict(options), dict(model), shards]
-    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 
 # ---------------------------------------------------------------- is it still the same?

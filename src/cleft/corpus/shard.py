@@ -19,21 +19,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from cleft import files
 from cleft.corpus.plan import BOM, Options, Part, Shard, opened_at
 from cleft.document import Document
-from cleft.errors import (
-    CleftError,
-    InputError,
-    LanguageWarning,
-    OutputError,
-    Place,
-    WorkerError,
-)
+from cleft.errors import CleftError, InputError, LanguageWarning, OutputError, Place, WorkerError
 from cleft.formats.brackets import MISSING
 from cleft.parser import Parser, load
 from cleft.runtime.batches import LARGEST, windows
@@ -41,9 +33,7 @@ from cleft.search import SearchOptions
 from cleft.sentence import Sentence, SentenceInput
 from cleft.text import LanguageWatch, Reading, paragraphs_of_lines, tokenize
 from cleft.text.annotated import json_object, sentence_of_conllu, sentence_of_object
-from cleft.text.languages import Language, language_named
-from cleft.text.readers import split_words
-from cleft.text.sentences import paragraph_sentences
+from cleft.text.readers import sentences_of_text, split_words
 
 BAD_LINE = re.compile("[^\n]*[\udc80-\udcff][^\n]*\n?")
 BAD = re.compile("[\udc80-\udcff]")
@@ -324,30 +314,20 @@ class _Sentences:
         start = item.part.char + item.place if item.text else 0
         return SentenceInput(text=text, start=start, error=fault, fields=_fields(item, 1))
 
-    @cached_property
-    def _rules(self) -> Language:
-        return language_named(self._reading.language)  # an error, if it has no rules for text
-
     def _paragraph(self, item: _Item) -> Iterator[SentenceInput]:
         assert item.text is not None
-        for left, right in paragraph_sentences(item.data, 0, len(item.data), self._rules):
-            place, text = item.place + left, item.data[left:right]
-            yield self._raw(text, item.part.char + place, item.text.fields(place))
-
-    def _raw(self, text: str, start: int, fields: dict[str, Any]) -> SentenceInput:
-        reading = self._reading
-        tokens = tokenize(text, language=reading.language, hyphens=reading.hyphens)
-        return SentenceInput(text=text, tokens=tuple(tokens), start=start, fields=fields)
+        for each in sentences_of_text(item.data, self._reading.language):
+            place = item.place + each.start
+            yield replace(each, start=item.part.char + place, fields=item.text.fields(place))
 
     def _line(self, item: _Item) -> Iterator[SentenceInput]:
         assert item.text is not None
         fields, start = item.text.fields(item.place), item.part.char + item.place
         if item.part.file.kind == "lines":
-            yield self._raw(item.data, start, fields)
+            tokens = tuple(tokenize(item.data, language=self._reading.language))
         else:
-            yield SentenceInput(
-                text=item.data, tokens=split_words(item.data), start=start, fields=fields
-            )
+            tokens = split_words(item.data)
+        yield SentenceInput(text=item.data, tokens=tokens, start=start, fields=fields)
 
     def _object(self, item: _Item, data: dict[str, Any]) -> Iterator[SentenceInput]:
         """One sentence for `tokens`, all sentences of `text` where there are none."""
@@ -358,10 +338,8 @@ class _Sentences:
             return
         others = {key: value for key, value in data.items() if key not in ("text", "tokens")}
         count = 0
-        for at, paragraph in paragraphs_of_lines([text]):
-            for left, right in paragraph_sentences(paragraph, 0, len(paragraph), self._rules):
-                count += 1
-                yield self._raw(paragraph[left:right], at + left, _fields(item, count, others))
+        for count, each in enumerate(sentences_of_text(text, self._reading.language), 1):
+            yield replace(each, fields=_fields(item, count, others))
         if not count:
             raise InputError("there is no sentence: the text is empty", where=_place(item))
 
@@ -567,8 +545,3 @@ class _Count:
             first=self.first,
             remark=self._watch.end() or self.remark,
         )
-
-
-def make_worker(out: str, root: str, options: Mapping[str, Any], model: str) -> ShardWorker:
-    """What an engine calls in each of its processes."""
-    return ShardWorker(out, root, Options(**options), model)

@@ -98,9 +98,6 @@ COLOURS = {  # light, dark
 LIGHT: Mapping[str, str] = {name: light for name, (light, _) in COLOURS.items()}
 DARK: Mapping[str, str] = {name: dark for name, (_, dark) in COLOURS.items()}
 
-TONES = ("clause", "noun", "verb", "modifier", "other")
-MARKS = ("wrong", "missed", "changed")
-
 
 @cache
 def resource(name: str) -> str:

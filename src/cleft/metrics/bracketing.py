@@ -90,10 +90,6 @@ class Rules:
         """Whether two labels count as equal."""
         return one == two or (one, two) in self.label_pairs
 
-    def same_words(self, one: list[str], two: list[str]) -> bool:
-        """Whether two sentences have the same words."""
-        return one == two or self.first_difference(one, two) is None
-
     def first_difference(self, one: list[str], two: list[str]) -> int | None:
         """The index of the first pair of words that differ."""
         for index, pair in enumerate(zip(one, two, strict=False)):

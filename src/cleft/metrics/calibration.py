@@ -24,16 +24,9 @@ from cleft.tasks import get_task
 from cleft.tree import Tree
 
 __all__ = [
-    "Bin",
-    "Reliability",
-    "Seen",
-    "by_kind",
-    "calibration_data",
-    "calibration_report",
-    "fit",
-    "observe",
-    "reliability",
-]
+    "Bin", "Reliability", "Seen", "by_kind", "calibration_data", "calibration_report", "fit",
+    "observe", "reliability",
+]  # fmt: skip
 
 Seen = list[tuple[float, bool]]
 """What was said to be how probable, and whether it was right."""

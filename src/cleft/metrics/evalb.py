@@ -258,8 +258,8 @@ def _score_pair(
         rows.append(SentenceScore(number, length, VALID, problem=problem))
         if len(one.words) > 1:
             return rows
-    if not rules.same_words(one.words, two.words):
-        index = rules.first_difference(one.words, two.words) or 0
+    index = None if one.words == two.words else rules.first_difference(one.words, two.words)
+    if index is not None:
         problem = f"{one.words[index]!r} expected, {two.words[index]!r} found"
         return [*rows, SentenceScore(number, length, ERROR, problem=problem)]
     return [*rows, _compare(number, length, one, two, rules)]

@@ -218,11 +218,6 @@ class NetworkConfig:
         """Whether a BiLSTM makes the boundaries."""
         return self.encoder_layers > 0
 
-    @property
-    def boundary_size(self) -> int:
-        """The size of a boundary over a BiLSTM; over a bare transformer it is the transformer's."""
-        return 2 * self.encoder_hidden
-
     @classmethod
     def from_table(cls, table: Mapping[str, Any], where: str = "network") -> NetworkConfig:
         """A configuration from a table of a recipe or a JSON object."""

@@ -181,13 +181,8 @@ def make_windows(
     )
 
 
-class WordPieces(Protocol):
+class WordPieces(Marks, Protocol):
     """What a transformer's tokenizer has to offer."""
-
-    begin: int
-    end: int
-    pad: int
-    limit: int
 
     def pieces(self, word: str) -> list[int]:
         """The pieces of one word, at least one."""

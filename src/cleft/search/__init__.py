@@ -26,21 +26,9 @@ from cleft.span import Constraints
 from cleft.tasks import Task
 
 __all__ = [
-    "NO_TAG",
-    "Beam",
-    "Constraints",
-    "Decoder",
-    "History",
-    "Masks",
-    "Parse",
-    "SearchOptions",
-    "Statistics",
-    "Step",
-    "advance",
-    "find",
-    "search",
-]
-
+    "NO_TAG", "Beam", "Constraints", "Decoder", "History", "Masks", "Parse", "SearchOptions",
+    "Statistics", "Step", "advance", "find", "search",
+]  # fmt: skip
 
 T = TypeVar("T")
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -60,15 +59,6 @@ class History:
 
     __slots__ = ("_below", "_left", "_log_prob", "_parent", "_right", "_size", "_split")
 
-    COLUMNS: ClassVar[tuple[str, ...]] = (
-        "_left",
-        "_split",
-        "_right",
-        "_parent",
-        "_below",
-        "_log_prob",
-    )
-
     def __init__(self, capacity: int) -> None:
         self._size = 1
         shape = max(capacity, 1) + 1
@@ -93,7 +83,17 @@ class History:
         that has waited least; halves of one token are never visited, nor are
         those of a stop. A hypothesis with nothing left to split gets (0, 0).
         """
-        ids = self._record(left, split, right, log_prob=log_prob, parent=parent, waiting=waiting)
+        start, end = self._size, self._size + len(left)
+        if end > len(self._left):
+            self._grow(end)
+        self._left[start:end] = left
+        self._split[start:end] = split
+        self._right[start:end] = right
+        self._log_prob[start:end] = log_prob
+        self._parent[start:end] = parent
+        self._below[start:end] = waiting
+        self._size = end
+        ids = np.arange(start, end)
         wide_left = (split - left > 1) & (split != right)
         wide_right = right - split > 1  # a stop's right half is empty
         next_left = np.where(wide_left, left, split)
@@ -107,31 +107,9 @@ class History:
             after[ended] = self._below[due]
         return ids, next_left, next_right, after
 
-    def _record(
-        self,
-        left: Ints,
-        split: Ints,
-        right: Ints,
-        *,
-        log_prob: Floats,
-        parent: Ints,
-        waiting: Ints,
-    ) -> Ints:
-        start, end = self._size, self._size + len(left)
-        if end > len(self._left):
-            self._grow(end)
-        self._left[start:end] = left
-        self._split[start:end] = split
-        self._right[start:end] = right
-        self._log_prob[start:end] = log_prob
-        self._parent[start:end] = parent
-        self._below[start:end] = waiting
-        self._size = end
-        return np.arange(start, end)
-
     def _grow(self, needed: int) -> None:
         more = max(needed, 2 * self._size) - len(self._left)
-        for name in self.COLUMNS:
+        for name in ("_left", "_split", "_right", "_parent", "_below", "_log_prob"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
 

@@ -16,25 +16,13 @@ from msgspec import UNSET, UnsetType
 
 from cleft.discourse import DiscourseTree, Edu
 from cleft.document import Document
-from cleft.draw import (
-    Diff,
-    Drawable,
-    Layout,
-    Options,
-    Section,
-    diff,
-    html,
-    latex,
-    lay_out,
-    svg,
-)
+from cleft.draw import Diff, Drawable, Layout, Options, Section, diff, html, latex, lay_out, svg
 from cleft.draw.svg_output import path_data
 from cleft.files import Text
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
 from cleft.formats.jsonl import discourse_data, parse_record, syntax_data
 from cleft.formats.registry import FORMATS, DocumentFormat
-from cleft.formats.rs3 import write_rs3
 from cleft.formats.rst import RstDocument, as_text
 from cleft.search import Parse
 from cleft.sentence import Sentence
@@ -126,11 +114,7 @@ def _document_formats(document: Document, request: DocumentRequest) -> dict[str,
         elif name == "html":
             found[name] = html(Section(trees=[tree], document=document), options)
         else:
-            target = FORMATS[name]
-            assert isinstance(target, DocumentFormat)
-            stream = io.StringIO()
-            target.write_document(RstDocument.of([as_text(tree.debinarise())]), stream)
-            found[name] = stream.getvalue()
+            found[name] = _rst([as_text(tree.debinarise())], name)
     return found
 
 
@@ -231,7 +215,7 @@ def tree_formats(
         if name == "brackets" and isinstance(tree, Tree):
             found[name] = tree.brackets() + "\n"
         elif name == "rs3" and isinstance(tree, DiscourseTree):
-            found[name] = _rs3([tree])
+            found[name] = _rst([tree], name)
         elif name == "svg":
             drawn = Options(theme=options.theme, width=options.width, view=options.view)
             found[name] = svg(tree, drawn)
@@ -259,7 +243,7 @@ def text_formats(sentences: Sequence[Sentence], options: ParseOptions) -> respon
         elif name == "jsonl":
             found[name] = "".join(f"{sentence.to_jsonl()}\n" for sentence in sentences)
         elif name == "rs3":
-            document = _rs3(_in_document(sentences))
+            document = _rst(_in_document(sentences), name)
             if document:
                 found[name] = document
     return responses.Formats(**found)
@@ -274,13 +258,12 @@ def _in_document(sentences: Sequence[Sentence]) -> Iterable[DiscourseTree]:
             position += len(sentence.tokens)
 
 
-def _rs3(trees: Iterable[DiscourseTree]) -> str:
-    """A document of these trees; empty where there is none."""
-    document = RstDocument.of(trees)
-    if not document.trees:
-        return ""
-    stream = io.StringIO()
-    write_rs3(document, stream)
+def _rst(trees: Iterable[DiscourseTree], name: str) -> str:
+    """A document of these trees in a format of RST; empty where there is none."""
+    target, document, stream = FORMATS[name], RstDocument.of(trees), io.StringIO()
+    assert isinstance(target, DocumentFormat)
+    if document.trees:
+        target.write_document(document, stream)
     return stream.getvalue()
 
 

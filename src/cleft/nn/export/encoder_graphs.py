@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from torch import nn
 
 from cleft.errors import ModelError
-from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array
-from cleft.nn.export.int8 import Activation, FullMaps, Maps, Seen, SmallMaps, even_values
+from cleft.nn.export.graph import FLOAT, INT, INT32, Array, Graph, array, weights_of
+from cleft.nn.export.int8 import Activation, FullMaps, Seen, SmallMaps, even_values
 from cleft.nn.layers import BiLstm, Lstm
 from cleft.nn.network import CharEncoder, Encoder, SentenceEncoder
 from cleft.nn.transformer import Transformer
@@ -98,7 +97,7 @@ def sentences_graph(encoder: SentenceEncoder, *, int8: bool = False) -> bytes:
     marks = graph.input("marks", FLOAT, ["sentences", shown])
     parts = graph.reshape(vectors, -1, PARTS, size // PARTS)
     even = graph.op("LayerNormalization", parts, graph.floats(np.ones(size // PARTS)), axis=-1)
-    mapped = graph.linear(graph.reshape(even, -1, size), *_weights(encoder.map))
+    mapped = graph.linear(graph.reshape(even, -1, size), *weights_of(encoder.map))
     x = graph.op("Concat", graph.leaky(mapped), marks, axis=1)
     edges = array(encoder.edges)
     x = graph.op("Concat", graph.floats(edges[:1]), x, graph.floats(edges[1:]), axis=0)
@@ -116,10 +115,6 @@ def sentences_graph(encoder: SentenceEncoder, *, int8: bool = False) -> bytes:
     return graph.to_bytes()
 
 
-def _weights(linear: nn.Linear) -> tuple[Array, Array]:
-    return array(linear.weight), array(linear.bias)
-
-
 def _context(graph: Graph, encoder: Encoder) -> str:
     """The transformer's vectors, mapped to their size in the encoder."""
     context = encoder.context
@@ -131,9 +126,7 @@ def _context(graph: Graph, encoder: Encoder) -> str:
     shape = graph.op("Shape", x)
     sides = graph.op("Slice", shape, graph.numbers(0), graph.numbers(2))
     target = graph.op("Concat", sides, graph.numbers(context.size), axis=0)
-    flat = graph.linear(
-        graph.reshape(x, -1, full), array(context.project.weight), array(context.project.bias)
-    )
+    flat = graph.linear(graph.reshape(x, -1, full), *weights_of(context.project))
     return graph.op("Reshape", flat, target)
 
 
@@ -304,7 +297,7 @@ def transformer_graph(transformer: Transformer, seen: Mapping[str, Seen] | None 
         bias = _distance_bias(graph, model, graph.op("Squeeze", width), len(table))
     attend = _attention(graph, shape, lengths, bias, size, config.num_attention_heads)
     activation = _activation(model) or "gelu"
-    maps: Maps = FullMaps(graph, weights.tensors, activation)
+    maps = FullMaps(graph, weights.tensors, activation)
     if seen is not None:
         maps = _small(graph, x, weights, seen, NAMES[kind], config.num_hidden_layers, activation)
     layers = [x]
@@ -361,7 +354,7 @@ def _layer(
     weights: _Weights,
     number: int,
     config: Any,
-    maps: Maps,
+    maps: FullMaps,
     attend: Callable[[Sequence[str]], str],
 ) -> str:
     """One layer over (rows, size)."""

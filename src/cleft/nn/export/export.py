@@ -28,7 +28,7 @@ from cleft.nn.export.encoder_graphs import (
     transformer_graph,
     watched,
 )
-from cleft.nn.export.graph import Array, array
+from cleft.nn.export.graph import Array, array, weights_of
 from cleft.nn.export.head_graphs import labels_graph, memory_graph, step_graph, tags_graph
 from cleft.nn.export.int8 import (
     Dev,
@@ -369,7 +369,7 @@ def _tables(encoder: Encoder) -> list[tuple[str, Array]]:
     if context is not None:
         tables.append(("pieces", piece_vectors(context.transformer.model)))
         if context.casing is not None and context.casing_map is not None:
-            weight, bias = array(context.casing_map.weight), array(context.casing_map.bias)
+            weight, bias = weights_of(context.casing_map)
             casings = array(context.casing.weight) @ weight.T + bias
             assert len(casings) == len(CASINGS)
             tables.append(("casing", casings))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from torch import Tensor
+from torch import Tensor, nn
 
 Array = npt.NDArray[Any]
 
@@ -103,6 +103,11 @@ def array(tensor: Tensor) -> Array:
     """A tensor as NumPy's, single precision."""
     values: Array = tensor.detach().float().cpu().numpy()
     return values
+
+
+def weights_of(linear: nn.Linear) -> tuple[Array, Array]:
+    """The weight and the bias of a linear map."""
+    return array(linear.weight), array(linear.bias)
 
 
 class Graph:

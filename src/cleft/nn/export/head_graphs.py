@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cleft.nn.export.graph import BOOL, FLOAT, INT, Array, Graph, array
+from cleft.nn.export.graph import BOOL, FLOAT, INT, Array, Graph, array, weights_of
 from cleft.nn.heads import BoundaryMarker, SpanLabels, SplitHead, SplitLabels
 from cleft.nn.layers import Biaffine, Decoder, Lstm, Mlp, Recurrent
 from cleft.nn.network import Tagger
@@ -27,7 +27,7 @@ def _gates(weight: Array) -> Array:
 
 
 def _mlp(graph: Graph, x: str, mlp: Mlp, *, bound: float | None = None) -> str:
-    weight, bias = array(mlp.linear.weight), array(mlp.linear.bias)
+    weight, bias = weights_of(mlp.linear)
     return graph.leaky(graph.linear(x, weight, bias, bound=bound))
 
 
@@ -48,7 +48,7 @@ def memory_graph(head: SplitHead, size: int, *, int8: bool = False) -> bytes:
     seen = marks if head.span.marks else ""
     first, bias = _first_layer(head.decoder)
     left, right = _span_parts(graph, x, seen, head, first, bias)
-    start = graph.linear(summary, array(head.decoder.start.weight), array(head.decoder.start.bias))
+    start = graph.linear(summary, *weights_of(head.decoder.start))
     if isinstance(head.decoder, Recurrent):
         graph.output("cell", start)
         graph.output("hidden", graph.op("Tanh", start))
@@ -70,13 +70,9 @@ def memory_graph(head: SplitHead, size: int, *, int8: bool = False) -> bytes:
 
 def _marks(graph: Graph, x: str, real: str, shape: str, marker: BoundaryMarker) -> str:
     """The chance that an EDU ends at a boundary, (sentences, n + 1); 0 beyond the sentence."""
-    logits = graph.linear(_mlp(graph, x, marker.mlp), *_weights(marker.score))
+    logits = graph.linear(_mlp(graph, x, marker.mlp), *weights_of(marker.score))
     chances = graph.op("Reshape", graph.op("Sigmoid", logits), shape)
     return graph.op("Mul", chances, graph.op("Cast", real, to=FLOAT))
-
-
-def _weights(linear: object) -> tuple[Array, Array]:
-    return array(linear.weight), array(linear.bias)  # type: ignore[attr-defined]
 
 
 def _first_layer(decoder: Decoder) -> tuple[Array, Array]:
@@ -102,7 +98,7 @@ def _span_parts(
     else:
         # Two linear maps in a row are one.
         width = weight.shape[1] - bool(marks)
-        first, (second, shift) = array(span.left.weight), _weights(span.right)  # type: ignore[arg-type]
+        first, (second, shift) = array(span.left.weight), weights_of(span.right)  # type: ignore[arg-type]
         inner = weight[:, :width]
         left = graph.linear(x, inner @ first)
         right = graph.linear(x, inner @ second, inner @ shift + bias)
@@ -272,7 +268,7 @@ def labels_graph(head: SplitHead, *, int8: bool = False) -> bytes:
         scores = graph.reshape(scores, -1, labels.pair.outputs)
     else:
         x, y, scores = _span_scores(graph, labels.pair, width)
-    linear, bias = array(labels.pair.linear.weight), array(labels.pair.linear.bias)
+    linear, bias = weights_of(labels.pair.linear)
     scores = graph.plus_linear(x, linear[:, :width], scores)
     scores = graph.op("Add", scores, graph.linear(y, linear[:, width:], bias))
     log_probs = graph.op("LogSoftmax", scores, axis=-1)
@@ -328,12 +324,12 @@ def tags_graph(tagger: Tagger, size: int, *, int8: bool = False) -> bytes:
     graph = Graph("tags", int8=int8)
     x = graph.input("boundaries", FLOAT, ["boundaries", size])
     tokens = graph.input("tokens", INT, ["tokens"])
-    weight, bias = _weights(tagger.mlp.linear)
+    weight, bias = weights_of(tagger.mlp.linear)
     # Linear before the activation: each boundary's two shares are computed once.
     before = graph.gather(graph.linear(x, weight[:, :size], bias), tokens)
     after = graph.linear(x, weight[:, size:])
     after = graph.gather(after, graph.op("Add", tokens, graph.constant(np.int64(1))))
     inner = graph.leaky(graph.op("Add", before, after))
-    scores = graph.linear(inner, *_weights(tagger.score))
+    scores = graph.linear(inner, *weights_of(tagger.score))
     graph.output("log_probs", graph.op("LogSoftmax", scores, axis=-1))
     return graph.to_bytes()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from torch import Tensor, nn
@@ -113,28 +113,8 @@ BELOW = 20
 """The byte that stands for 0 where nothing is below -LEAST: most steps are for what is above."""
 
 
-class Maps(Protocol):
-    """How a transformer's layer has its linear maps done."""
-
-    def normal(self, x: str, names: Sequence[str]) -> list[str]:
-        """Maps of a LayerNorm's result."""
-        ...
-
-    def attended(self, x: str, name: str) -> str:
-        """The map of what attention gives."""
-        ...
-
-    def activation(self, x: str) -> str:
-        """The activation."""
-        ...
-
-    def activated(self, x: str, name: str) -> str:
-        """The map of the activation's result."""
-        ...
-
-
 class FullMaps:
-    """Linear maps in single precision."""
+    """The linear maps of a transformer's layer, in single precision."""
 
     def __init__(self, graph: Graph, tensors: Tensors, activation: Activation = "gelu") -> None:
         self.graph = graph
@@ -161,8 +141,8 @@ class FullMaps:
         return self.graph.linear(x, self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"])
 
 
-class SmallMaps:
-    """Linear maps in 8 bits; `rows` is the number of rows, as a list of one number."""
+class SmallMaps(FullMaps):
+    """The same in 8 bits; `rows` is the number of rows, as a list of one number."""
 
     def __init__(
         self,
@@ -172,9 +152,7 @@ class SmallMaps:
         rows: str,
         activation: Activation = "gelu",
     ) -> None:
-        self._activation = activation
-        self.graph = graph
-        self.tensors = tensors
+        super().__init__(graph, tensors, activation)
         self.seen = seen
         self._zeros = graph.op("Expand", graph.constant(np.uint8(BELOW)), rows)
 
