@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleft.discourse import DiscourseTree, Edu
-from cleft.draw import Options, View, diff, lay_out, svg
+from cleft.draw import Options, View, diff, latex, lay_out, svg, terminal
 from cleft.evidence import Evidence
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
@@ -25,6 +25,7 @@ from tests.draw.samples import (
     discourse_chain,
     doubtful,
     flat,
+    leaves,
     mixed,
     rain,
     right_branching,
@@ -250,6 +251,50 @@ def test_drawings_are_described_for_screen_readers() -> None:
 def test_a_title_takes_the_place_of_the_description() -> None:
     root = looking.parse(svg(SHORT, Options(title="A <goat>")))
     assert root.get("aria-label") == "A <goat>"
+
+
+def listed(count: int) -> DiscourseTree:
+    """A list as a parser makes it: pairs that branch to the right."""
+    edus = leaves(*"abcdefgh"[:count])
+    return DiscourseTree.join(edus, "N" * count, "list").binarise()
+
+
+def test_nuclei_of_one_relation_hang_from_one_joint() -> None:
+    tree = DiscourseTree.join([listed(4), *leaves("so")], "NS", "cause")
+    for view, nested, names in (("tree", False, 1), ("tree", True, 3), ("outline", False, 3)):
+        layout = lay_out(tree, None, view, nested=nested)  # type: ignore[arg-type]
+        assert sum(text.text == "list" for text in layout.texts) == names
+    flat_one, pairs = (lay_out(tree, nested=nested) for nested in (False, True))
+    assert flat_one.height < pairs.height
+    # Nodes keep the numbers that they have in the tree that was given.
+    found = {text.text: text.node for text in flat_one.texts if text.role == "edu"}
+    nodes = tree.preorder()
+    assert {name: nodes[at].edu.text for name, at in found.items()} == {n: n for n in found}  # type: ignore[union-attr]
+    joint = [one for one in flat_one.strokes if one.role == "joint"]
+    assert {one.node for one in joint} == {1}
+    assert sorted({one.to for one in joint}) == [2, 4, 6, 7]
+    assert svg(tree, Options(nested=True)) != svg(tree)
+
+
+def test_a_tree_that_is_not_binary_is_drawn_as_it_is() -> None:
+    edus = leaves(*"abcd")
+    inner = DiscourseTree.join(edus[2:], "NN", "list")
+    tree = DiscourseTree.join([*edus[:2], inner], "NNN", "list")
+    assert sum(text.text == "list" for text in lay_out(tree).texts) == 2
+    assert lay_out(tree) == lay_out(tree, nested=True)
+
+
+def test_text_drawings_and_comparisons_join_nuclei_too() -> None:
+    tree = listed(3)
+    assert [line[:6] for line in terminal(tree, 40, False).splitlines()[1:]] == [
+        "├─ ● l", "├─ ● l", "└─ ● l",
+    ]  # fmt: skip
+    assert terminal(tree, 40, False, nested=True).count("●") == 4
+    assert latex(tree, "forest").count("[{list}") == 1
+    assert latex(tree, "forest", nested=True).count("[{list}") == 2
+    gold = tree.debinarise()  # as annotated
+    assert diff(gold, tree).summary == "3 of 3 spans agree"
+    assert diff(gold, tree, nested=True).predicted_marks == {2: "wrong"}
 
 
 @pytest.mark.parametrize("shape", [right_branching, flat])

@@ -48,6 +48,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--view", choices=VIEWS, help="one line, rows or an outline (default: auto, by --width)"
     )
     parser.add_argument(
+        "--nested", action="store_true", help="draw several nuclei of a relation as nested pairs"
+    )
+    parser.add_argument(
         "--width", type=int, metavar="W", help="columns of text, or pixels of OUT, to stay within"
     )
     parser.add_argument(
@@ -66,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     found = _chosen(_pairs(args) if args.diff else _read(args.files[0], args), args)
     if args.output is None:
-        _print(found, args.width)
+        _print(found, args)
         return 0
     from cleft.files import writing
 
@@ -140,7 +143,8 @@ def _pairs(args: argparse.Namespace) -> Iterator[Shown | None]:
             yield None  # a pair that is not asked for need not be comparable
             continue
         try:
-            yield Shown(diff(one.tree, two.tree), one.record, one.text)  # type: ignore[type-var]
+            found = diff(one.tree, two.tree, nested=args.nested)  # type: ignore[type-var]
+            yield Shown(found, one.record, one.text)
         except CleftError as error:
             where = f"{args.files[0]} and {args.files[1]}, tree {at}"
             raise type(error)(error.problem, where=where, hint=error.hint) from error
@@ -176,18 +180,18 @@ def _chosen(shown: Iterator[Shown | None], args: argparse.Namespace) -> Iterator
     return (one for one in shown if one is not None)
 
 
-def _print(shown: Iterator[Shown], width: int | None) -> None:
+def _print(shown: Iterator[Shown], args: argparse.Namespace) -> None:
     from cleft.draw import terminal
 
     for at, one in enumerate(shown):
-        print(("\n" if at else "") + terminal(one.tree, width))
+        print(("\n" if at else "") + terminal(one.tree, args.width, nested=args.nested))
 
 
 def _rendered(shown: list[Shown], args: argparse.Namespace) -> str | bytes:
     from cleft.draw import Diff, Options, Section, html, latex, pdf, png, svg
 
     form = _form(args)
-    options = Options(theme=args.theme or "auto", view=args.view or "auto")
+    options = Options(theme=args.theme or "auto", view=args.view or "auto", nested=args.nested)
     if args.width is not None:
         options = replace(options, width=args.width)
     if form == "html":
@@ -201,7 +205,7 @@ def _rendered(shown: list[Shown], args: argparse.Namespace) -> str | bytes:
         trees = [one.tree for one in shown if not isinstance(one.tree, Diff)]
         if len(trees) < len(shown):
             raise UsageError("LaTeX holds trees, not comparisons", hint="write .svg or .html")
-        return latex(trees, form)  # type: ignore[arg-type]
+        return latex(trees, form, nested=args.nested)  # type: ignore[arg-type]
     if len(shown) != 1:
         raise UsageError(
             f"expected one tree for {form.upper()}, found {len(shown)}",

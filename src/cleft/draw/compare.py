@@ -60,8 +60,11 @@ Drawable = Tree | DiscourseTree | Diff
 """What can be drawn: a tree of either task, or a comparison of two."""
 
 
-def diff(gold: AnyTree, predicted: AnyTree) -> Diff:
+def diff(gold: AnyTree, predicted: AnyTree, *, nested: bool = False) -> Diff:
     """Compare a predicted tree with the gold one; draw the result like a tree.
+
+    Discourse trees are compared as they are drawn: all nuclei of a relation below one node, or
+    with `nested` as they are given.
 
     >>> gold = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
     >>> found = diff(gold, Tree.from_brackets("(S (X (PRP She)) (VBD slept))"))
@@ -73,6 +76,8 @@ def diff(gold: AnyTree, predicted: AnyTree) -> Diff:
     if isinstance(gold, Tree) and isinstance(predicted, Tree):
         marks, agree, total = _syntax(gold, predicted)
     elif isinstance(gold, DiscourseTree) and isinstance(predicted, DiscourseTree):
+        if not nested:
+            gold, predicted = gold.debinarise(), predicted.debinarise()
         marks, agree, total = _discourse(gold, predicted)
     else:
         raise UsageError(

@@ -98,7 +98,8 @@ def fragment(tree: Drawable | Document, options: Options = DEFAULT) -> str:
         drawn = _unfolded(fragment(tree.tree, options)) if tree.tree is not None else ""
         sheet = f"<style>{page_colours(theme)}\n{resource('page.css')}</style>"
         return f'<div class="cleft-figure cleft-colours-{theme}">{sheet}{prose(tree)}{drawn}</div>'
-    drawn = render(lay_out(tree, options.width, options.view), theme, title=options.title)
+    layout = lay_out(tree, options.width, options.view, nested=options.nested)
+    drawn = render(layout, theme, title=options.title)
     reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
     sheet = f"<style>{page_colours(theme)}\n{resource('page.css')}</style>"
     return (
@@ -137,7 +138,7 @@ def _kind(tree: Drawable) -> str:
 
 def _figure(tree: Drawable, caption: str, at: int, options: Options) -> str:
     """A tree with its caption; on a narrow screen an outline takes the place of a wide one."""
-    wide = lay_out(tree, options.width, options.view)
+    wide = lay_out(tree, options.width, options.view, nested=options.nested)
     drawn, buttons, reading = _drawn(tree, wide, options.theme), "", ""
     if isinstance(tree, DiscourseTree):
         reading = _reading(tree)

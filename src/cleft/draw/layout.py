@@ -142,6 +142,20 @@ class Layout:
             ),
         )
 
+    def renumbered(self, places: Sequence[int]) -> Layout:
+        """The same drawing with each node by another number: the one at its place here."""
+
+        def named(node: int) -> int:
+            return places[node] if node >= 0 else node
+
+        return replace(
+            self,
+            texts=tuple(text._replace(node=named(text.node)) for text in self.texts),
+            strokes=tuple(
+                one._replace(node=named(one.node), to=named(one.to)) for one in self.strokes
+            ),
+        )
+
     def mirrored(self) -> Layout:
         """The same drawing from right to left."""
         wide = self.width
@@ -225,6 +239,14 @@ def stack(layouts: Iterable[Layout], gap: float, *, name: str, description: str)
         description=description,
         places=tuple(places),
     )
+
+
+def as_drawn(tree: DiscourseTree, *, nested: bool = False) -> DiscourseTree:
+    """The tree as RST draws it: a binary one with all nuclei of a relation below one node.
+
+    A tree with a node of three children or more is drawn as it is: there, nesting is meant.
+    """
+    return tree if nested or not tree.is_binary else tree.debinarise()
 
 
 def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:

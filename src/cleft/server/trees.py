@@ -301,7 +301,7 @@ def drawing(value: Any, settings: Settings) -> responses.Drawing:
         with refusing("body.gold"):
             (gold, *_) = read_brackets(Text("body.gold", request.gold), PTB)
             tree = diff(gold, tree)  # type: ignore[type-var]
-    found = _drawing(lay_out(tree, request.width, request.view))
+    found = _drawing(lay_out(tree, request.width, request.view, nested=request.nested))
     found.summary = tree.summary if isinstance(tree, Diff) else ""
     return found
 

@@ -4,7 +4,7 @@ import { drawing, wholeText } from "./api.js";
 import { counted, visible } from "./characters.js";
 import { button, element, set } from "./dom.js";
 import { draw } from "./picture.js";
-import { discourseNodes } from "./trees.js";
+import { discourseNodes, flat } from "./trees.js";
 
 /** @typedef {import("./api.js").DocumentAnswer} DocumentAnswer */
 
@@ -118,7 +118,7 @@ export class WholeText {
     const drawn = await drawing("discourse", answer, answer.tree, { width, view: "auto" });
     if (answer !== this.answer) return;
     const name = `Discourse tree of the whole text: ${counted(answer.sentences.length, "sentence")}`;
-    this.scroll.replaceChildren(draw(drawn, discourseNodes(answer.tree), { name }));
+    this.scroll.replaceChildren(draw(drawn, discourseNodes(flat(answer.tree)), { name }));
     this.scroll.hidden = false;
     set(this.treeButton, { "aria-expanded": "true" });
   }
