@@ -26,6 +26,7 @@ from tests.draw.samples import (
     doubtful,
     flat,
     leaves,
+    left_branching,
     mixed,
     rain,
     right_branching,
@@ -71,8 +72,7 @@ def test_a_width_is_kept_and_shows_root_and_first_words(
     layout = lay_out(tree, width)
     assert layout.width <= max(width, WIDEST_WORD)
     first = next(text for text in layout.texts if text.role in ("word", "edu", "prose"))
-    # An outline begins with the root; only a tree that is deep at its left end comes to words late.
-    assert first.y < 480 or layout.view == "outline"
+    assert first.y < 480
 
 
 def test_the_narrower_the_more_an_outline() -> None:
@@ -81,6 +81,24 @@ def test_the_narrower_the_more_an_outline() -> None:
     assert views == ["tree", "rows", "outline"]
     assert lay_out(rain(), 1200).view == "tree"
     assert lay_out(rain(), 300).view == "outline"
+
+
+@pytest.mark.parametrize("width", [300, 1200])
+def test_the_first_word_of_a_deep_tree_is_in_sight(width: int) -> None:
+    tree = left_branching(90)
+    layout = lay_out(tree, width, "outline")
+    looking.check_layout(layout)
+    looking.check_order(layout, "word")
+    first = next(text for text in layout.texts if text.role == "word")
+    assert (first.text, first.bottom) == ("w1", layout.first)
+    assert first.bottom < 480
+    lefts = {text.text: text.x for text in layout.texts if text.role == "word"}
+    assert lefts["w3"] >= lefts["w40"] > lefts["w90"]  # as deep as what they belong to
+    assert [(one.node, one.end) for one in layout.places] == [
+        (0, len(left_branching(90).preorder()))
+    ]
+    plain = lay_out(left_branching(12), width, "outline")
+    assert len({text.y for text in plain.texts if text.role == "label"}) == 11
 
 
 def test_an_outline_sets_each_phrase_below_the_one_that_holds_it() -> None:
