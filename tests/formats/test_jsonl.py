@@ -71,6 +71,12 @@ def test_the_compact_form_keeps_the_probabilities_of_a_tree_that_is_one_leaf() -
         assert (tree.log_prob, tree.tree_probability, tree.probability) == (-0.25, 0.75, None)
 
 
+def test_a_line_that_ends_too_soon_is_told_at_its_end(tmp_path: Path) -> None:
+    (tmp_path / "cut.jsonl").write_text('{"cleft": 1, "tokens": ["a"]\n')
+    with pytest.raises(FormatError, match=r"cut\.jsonl line 1 column 29: not JSON"):
+        list(read_jsonl(tmp_path / "cut.jsonl"))
+
+
 def test_a_no_break_space_does_not_part_tokens() -> None:
     edus = [Edu("5\u00a0km away", Span(0, 2)), Edu("we met", Span(2, 4))]
     tree = DiscourseTree.join([DiscourseTree.leaf(edu) for edu in edus], "NS", "cause")

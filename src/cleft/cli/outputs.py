@@ -96,7 +96,8 @@ class Destination:
     def _refuse_own(self, each: Input) -> None:
         if self.output is None:
             return
-        refuse_overwriting(self.path(each) if self.is_folder else Path(str(self.output)), each)
+        target = self.path(each) if self.is_folder else Path(str(self.output))
+        refuse_overwriting(target, each.path)
 
     def path(self, each: Input, part: str = "") -> Path:
         """The file of an input in the folder; `part` is a suffix for one of its sentences."""
@@ -163,11 +164,11 @@ name a file that ends in .svg, or add --format png
         )
 
 
-def refuse_overwriting(target: Path, each: Input) -> None:
+def refuse_overwriting(target: Path, source: str | Path | None) -> None:
     """Fail if results would overwrite the file that they are made from."""
-    if each.path in (None, files.STREAM) or str(target) == files.STREAM:
+    if source in (None, files.STREAM) or str(target) == files.STREAM:
         return
-    if target.resolve() == Path(str(each.path)).resolve():
+    if target.resolve() == Path(str(source)).resolve():
         raise UsageError(
             "the output would overwrite its own input",
             where=str(target),
@@ -232,9 +233,17 @@ def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> 
 def _drawn(sentence: Sentence, count: int) -> str:
     from cleft.draw import terminal
     from cleft.draw.characters import visible
+    from cleft.draw.layout import percent
 
     heading = f"{count}  {visible(' '.join(sentence.text.split()))}".rstrip()
-    blocks = [heading, *(terminal(tree) for tree in trees_of(sentence))]
+    blocks = [heading]
+    for task, parses in sentence.parses.items():
+        for number, parse in enumerate(parses, 1):
+            if len(parses) > 1:
+                sure = parse.tree.tree_probability
+                told = "" if sure is None else f", right with {percent(sure)}"
+                blocks.append(f"{task} tree {number} of {len(parses)}{told}")
+            blocks.append(terminal(parse.tree))
     if sentence.error is not None:
         blocks.append(visible(_reason(sentence)))
     return ("\n" if count > 1 else "") + "\n\n".join(blocks) + "\n"

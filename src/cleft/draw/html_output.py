@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cleft.discourse import DiscourseTree
 from cleft.document import Document
@@ -95,7 +95,9 @@ def fragment(tree: Drawable | Document, options: Options = DEFAULT) -> str:
     """
     theme = options.theme
     if isinstance(tree, Document):
-        drawn = _unfolded(fragment(tree.tree, options)) if tree.tree is not None else ""
+        found = tree.trees if options.nested else tree.flat_trees
+        pairs = replace(options, nested=True)
+        drawn = _unfolded(fragment(found[0], pairs)) if found else ""
         sheet = f"<style>{page_colours(theme)}\n{resource('page.css')}</style>"
         return f'<div class="cleft-figure cleft-colours-{theme}">{sheet}{prose(tree)}{drawn}</div>'
     layout = lay_out(tree, options.width, options.view, nested=options.nested)

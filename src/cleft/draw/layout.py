@@ -8,12 +8,13 @@ node are in a text that shows on hover, and in the thickness of its lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from cleft.discourse import DiscourseTree
 from cleft.evidence import Evidence
+from cleft.span import Span
 from cleft.tree import Tree
 
 Command = tuple[str, tuple[float, ...]]
@@ -241,12 +242,15 @@ def stack(layouts: Iterable[Layout], gap: float, *, name: str, description: str)
     )
 
 
-def as_drawn(tree: DiscourseTree, *, nested: bool = False) -> DiscourseTree:
+def as_drawn(
+    tree: DiscourseTree, *, nested: bool = False, apart: Collection[Span] = ()
+) -> DiscourseTree:
     """The tree as RST draws it: a binary one with all nuclei of a relation below one node.
 
     A tree with a node of three children or more is drawn as it is: there, nesting is meant.
+    The nuclei inside the spans that are `apart` are not joined with those outside.
     """
-    return tree if nested or not tree.is_binary else tree.debinarise()
+    return tree if nested or not tree.is_binary else tree.debinarise(apart)
 
 
 def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:

@@ -114,8 +114,8 @@ def _document_tree(document: Document, tree: DiscourseTree) -> responses.Documen
 def _document_formats(document: Document, request: DocumentRequest) -> dict[str, str]:
     """The formats that were asked for; those of trees where there is one."""
     found: dict[str, str] = {}
-    options = Options(theme=request.theme)
-    tree = document.tree
+    options = Options(theme=request.theme, nested=True)
+    tree = next(iter(document.flat_trees), None)
     for name in request.formats:
         if name == "jsonl":
             found[name] = document.to_jsonl()
@@ -129,7 +129,7 @@ def _document_formats(document: Document, request: DocumentRequest) -> dict[str,
             target = FORMATS[name]
             assert isinstance(target, DocumentFormat)
             stream = io.StringIO()
-            target.write_document(RstDocument.of([as_text(tree.debinarise())]), stream)
+            target.write_document(RstDocument.of([as_text(tree)]), stream)
             found[name] = stream.getvalue()
     return found
 

@@ -162,9 +162,10 @@ export function syntaxNodes(tree, tokens) {
  * them into pairs that branch to the right. Its evidence is that of the outermost pair.
  * @template {Pick<DiscourseTree, "nodes" | "evidence">} T
  * @param {T} tree
+ * @param {Set<string>} [apart]  spans, as "left,right", that stay nodes: the sentences of a text
  * @returns {T}
  */
-export function flat(tree) {
+export function flat(tree, apart) {
   /** @type {DiscourseTree["nodes"]} */
   const nodes = [];
   /** @type {Evidence[]} */
@@ -175,7 +176,7 @@ export function flat(tree) {
     while (open.length && open[open.length - 1][1] <= left) open.pop();
     const above = open.at(-1);
     const goesOn = above && above[1] === right && !`${above[2]}${letters}`.includes("S");
-    if (goesOn && new Set([...above[3], ...names]).size === 1) {
+    if (goesOn && !apart?.has(`${left},${right}`) && new Set([...above[3], ...names]).size === 1) {
       above[2] += letters.slice(1);
       above[3].push(...names.slice(1));
       return;
