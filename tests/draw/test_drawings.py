@@ -1,19 +1,23 @@
 """Every drawing: each word once and in order, nothing overlaps, nothing is cut off."""
 
+import json
 import random
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cleft
 from cleft.discourse import DiscourseTree, Edu
 from cleft.draw import Options, View, diff, latex, lay_out, svg, terminal
 from cleft.evidence import Evidence
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
-from cleft.formats.jsonl import read_jsonl
+from cleft.formats.jsonl import discourse_data, read_jsonl
 from cleft.formats.rs3 import read_rs3
 from cleft.span import Span
 from cleft.tree import Tree
@@ -313,6 +317,43 @@ def test_text_drawings_and_comparisons_join_nuclei_too() -> None:
     gold = tree.debinarise()  # as annotated
     assert diff(gold, tree).summary == "3 of 3 spans agree"
     assert diff(gold, tree, nested=True).predicted_marks == {2: "wrong"}
+
+
+FLAT = """
+import { flat } from "TREES";
+let given = "";
+for await (const part of process.stdin) given += part;
+const drawn = JSON.parse(given).map(([tree, apart]) => flat(tree, new Set(apart)).nodes);
+console.log(JSON.stringify(drawn));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_page_joins_nuclei_as_the_library_does() -> None:
+    edus = leaves(*"abcdef")
+    join = DiscourseTree.join
+    trees = [
+        listed(6),
+        join([listed(4), *leaves(*"abcde")[4:]], "NS", "cause"),
+        join([join(edus[:2], "NN", "list"), join(edus[2:4], "NN", "list")], "NN", "list"),
+        join(
+            [edus[0], join([edus[1], join(edus[2:4], "NN", "joint")], "NN", "list")], "NN", "list"
+        ),
+        join([edus[0], join([edus[1], join(edus[2:4], "NN", "list")], "SN", "list")], "NN", "list"),
+    ]
+    given = [(tree, apart) for tree in trees for apart in ((), (Span(2, 4), Span(1, 6)))]
+    page = Path(cleft.__file__).parent / "server" / "static" / "trees.js"
+    rows = [
+        (discourse_data(tree, "abcdef"), [f"{left},{right}" for left, right in apart])
+        for tree, apart in given
+    ]
+    command = ["node", "--input-type=module", "-e", FLAT.replace("TREES", page.as_uri())]
+    made = subprocess.run(
+        command, input=json.dumps(rows), capture_output=True, text=True, check=True
+    )
+    assert json.loads(made.stdout) == [
+        discourse_data(tree.debinarise(apart), "abcdef")["nodes"] for tree, apart in given
+    ]
 
 
 @pytest.mark.parametrize("shape", [right_branching, flat])

@@ -73,12 +73,13 @@ def diff(gold: AnyTree, predicted: AnyTree, *, nested: bool = False) -> Diff:
     >>> found.summary
     '1 of 3 phrases agree'
     """
+    shown: tuple[Tree | DiscourseTree, Tree | DiscourseTree] = (gold, predicted)
     if isinstance(gold, Tree) and isinstance(predicted, Tree):
         marks, agree, total = _syntax(gold, predicted)
     elif isinstance(gold, DiscourseTree) and isinstance(predicted, DiscourseTree):
-        if not nested:
-            gold, predicted = gold.debinarise(), predicted.debinarise()
-        marks, agree, total = _discourse(gold, predicted)
+        sides = (gold, predicted) if nested else (gold.debinarise(), predicted.debinarise())
+        marks, agree, total = _discourse(*sides)
+        shown = sides
     else:
         raise UsageError(
             f"expected two trees of one task, found {type(gold).__name__} "
@@ -86,8 +87,8 @@ def diff(gold: AnyTree, predicted: AnyTree, *, nested: bool = False) -> Diff:
             hint="compare syntax with syntax and discourse with discourse",
         )
     return Diff(
-        gold=gold,
-        predicted=predicted,
+        gold=shown[0],
+        predicted=shown[1],
         gold_marks=marks[0],
         predicted_marks=marks[1],
         agree=agree,

@@ -73,7 +73,9 @@ def latex(
     drawn = []
     for tree in rows:
         kind = "syntax" if isinstance(tree, Tree) else "discourse"
-        shown_tree = tree if isinstance(tree, Tree) else as_drawn(tree, nested=nested)
+        shown_tree: Tree | DiscourseTree = (
+            tree if isinstance(tree, Tree) else as_drawn(tree, nested=nested)
+        )
         body = _written(shown_tree, package)
         forest = f"\\begin{{forest}} {kind}\n{body}\n\\end{{forest}}"
         drawn.append(forest if package == "forest" else f"\\Tree {body}")
