@@ -133,3 +133,14 @@ def test_contradictions_and_options_that_would_be_passed_over_are_refused(
     assert main(["convert", *arguments]) == 2
     assert told in capsys.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["a.mrg"]
+
+
+def test_the_command_does_not_overwrite_what_it_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trees.mrg"
+    path.write_text("(S (NP-SBJ (PRP It)) (VP (VBD rained)))\n")
+    before = path.read_bytes()
+    assert main(["convert", str(path), str(path), "--clean", "ptb"]) == 2
+    assert "the output would overwrite its own input; name another" in capsys.readouterr().err
+    assert path.read_bytes() == before

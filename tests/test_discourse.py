@@ -101,6 +101,18 @@ def test_a_deep_discourse_tree_needs_no_recursion() -> None:
     assert str(tree).count("\n") == 9998
 
 
+def test_only_a_run_to_the_right_of_one_relation_is_one_node() -> None:
+    a, b, c, d = leaves(4)
+    join = DiscourseTree.join
+    inner = join([c, d], "NN", "joint")
+    tree = join([join([a, b], "NN", "joint"), inner], "NN", "joint")
+    assert str(tree.debinarise()).count("joint (NN)") == 1  # the first pair is a group of its own
+    assert tree.kept_places() == [0, 1, 2, 3, 5, 6]
+    other = join([a, join([b, inner], "NS", "joint")], "NN", "joint")
+    assert other.debinarise() == other
+    assert other.kept_places() == list(range(7))
+
+
 def test_outline_and_evidence_are_shown() -> None:
     evidence = Evidence(probability=0.75, log_prob=-2.0, split_log_prob=-1.0)
     tree = DiscourseTree(leaves(2), "NS", ["span", "cause"], evidence=evidence)

@@ -128,6 +128,18 @@ def test_salience_is_the_depth_of_the_highest_node_that_promotes(tree: Discourse
     assert tree.salience() == tuple(depths[edu] for edu in tree.edus)
 
 
+def test_a_sentence_is_a_node_of_a_drawn_document_whatever_its_relation() -> None:
+    words = [DiscourseTree.leaf(Edu("so", Span(k, k + 1))) for k in range(3)]
+    listed = DiscourseTree.join(words, "NNN", "joint").binarise()
+    over = DiscourseTree.join(units(3), "NNN", "joint").binarise()
+    document = Document.of(map(sentence_of, (words[0], words[0], listed)), over)
+    assert document.tree is not None
+    assert document.tree.debinarise().nuclearity == "NNNNN"
+    (drawn,) = document.flat_trees
+    assert drawn.nuclearity == drawn.children[2].nuclearity == "NNN"
+    assert drawn.binarise() == document.tree
+
+
 def scored(tree: DiscourseTree, log_prob: float) -> DiscourseTree:
     splits = ((tree.children[0].span.right, 0.25),) if tree.children else ()
     told = {"log_prob": log_prob, "split_log_prob": log_prob, "tree_probability": 0.3}

@@ -10,7 +10,8 @@ an explicit stack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -207,14 +208,37 @@ class DiscourseTree(ScoredNode):
         """
         return fold(self, lambda leaf: leaf, _binary)
 
-    def debinarise(self) -> DiscourseTree:
+    def debinarise(self, apart: Collection[Span] = ()) -> DiscourseTree:
         """The tree with each right-branching run of one multinuclear relation made one node.
 
         Undoes `binarise` for multinuclear nodes, except that a multinuclear
         node which really had a node of the same relation as its last child is
-        merged with it: the binary form does not tell the two apart.
+        merged with it: the binary form does not tell the two apart. Nodes over the spans
+        that are `apart`, such as the sentences of a document, stay nodes of their own.
         """
-        return fold(self, lambda leaf: leaf, _merged)
+        nodes = self.preorder()
+        joined = _joined(self.spans(), apart)
+        stack: list[list[DiscourseTree]] = []  # what stands for each node, from right to left
+        for place in range(len(nodes) - 1, -1, -1):
+            node, count = nodes[place], len(nodes[place].children)
+            if not count:
+                stack.append([node])
+                continue
+            children, *before = stack[-count:]
+            del stack[-count:]
+            children += itertools.chain.from_iterable(before)
+            stack.append(children if joined[place] else [_with_children(node, children[::-1])])
+        return stack[0][0]
+
+    def kept_places(self) -> list[int]:
+        """The places in preorder of the nodes that `debinarise` keeps.
+
+        >>> a, b, c = (DiscourseTree.leaf(Edu(c, Span(k, k + 1))) for k, c in enumerate("abc"))
+        >>> inner = DiscourseTree.join([b, c], "NN", "list")
+        >>> DiscourseTree.join([a, inner], "NN", "list").kept_places()
+        [0, 1, 3, 4]
+        """
+        return [place for place, one in enumerate(_joined(self.spans(), ())) if not one]
 
     def moved(self, offset: int, characters: int = 0) -> DiscourseTree:
         """The same tree with an offset added to its tokens, and to the characters of its EDUs.
@@ -324,13 +348,19 @@ def _with_children(node: DiscourseTree, children: list[DiscourseTree]) -> Discou
     return DiscourseTree(children, nuclearity, relations, evidence=node.evidence)
 
 
-def _merged(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:
-    """A node whose last child, if it has the same multinuclear relation, is one with it."""
-    last = children[-1]
-    same = len({*node.relations, *last.relations}) == 1
-    if same and node.is_multinuclear and last.is_multinuclear:
-        children[-1:] = last.children
-    return _with_children(node, children)
+def _joined(rows: list[tuple[Span, DiscourseTree]], apart: Collection[Span]) -> list[bool]:
+    """Which nodes of a preorder go on with their parent's relation, as its last nucleus."""
+    joined, alone = [False] * len(rows), set(apart)
+    stack: list[int] = []
+    for place in range(len(rows) - 1, -1, -1):
+        node = rows[place][1]
+        if count := len(node.children):
+            span, last = rows[stack[-count]]
+            same = len({*node.relations, *last.relations}) == 1 and span not in alone
+            joined[stack[-count]] = same and node.is_multinuclear and last.is_multinuclear
+            del stack[-count:]
+        stack.append(place)
+    return joined
 
 
 def _binary(node: DiscourseTree, children: list[DiscourseTree]) -> DiscourseTree:

@@ -136,6 +136,15 @@ class Document:
         """The boundaries between sentences, in tokens."""
         return list(accumulate((len(one.tokens) for one in self.sentences), initial=0))
 
+    @property
+    def flat_trees(self) -> list[DiscourseTree]:
+        """The trees as they are drawn and written as rs3: nuclei of one relation below one node.
+
+        Those inside a sentence are not joined with those of the sentences around it.
+        """
+        apart = [self.span_of(number) for number in range(len(self.sentences))]
+        return [tree.debinarise(apart) for tree in self.trees]
+
     def span_of(self, sentence: int) -> Span:
         """The tokens of the sentence of this number."""
         return Span(self._ends[sentence], self._ends[sentence + 1])

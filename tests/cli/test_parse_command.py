@@ -70,7 +70,7 @@ def test_files_texts_and_standard_input_are_told_apart(parse, monkeypatch, tmp_p
     code, _, err = parse("word")
     assert (code, err) == (2, "cleft: word: no such file; for text use --text\n")
     code, _, err = parse("")
-    assert (code, err) == (2, "cleft: '': no such file; for text use --text\n")
+    assert (code, err) == (2, "cleft: expected a text or a file, found ''; is a variable empty?\n")
     code, _, err = parse()
     assert code == 2
     assert "nothing to read" in err
@@ -241,6 +241,13 @@ def test_brackets_are_one_tree_a_line_and_escaped(parse, path):
     trees = [s.syntax.brackets() for s in load(path).parse(NOTES)]
     assert (code, out.splitlines()) == (0, trees)
     assert "-LRB-" in out
+
+
+def test_each_of_several_drawn_trees_has_its_number_and_probability(parse):
+    _, out, _ = parse("Rain fell so", "--task", "syntax", "--beam", "4", "--n-best", "2")
+    told = re.findall(r"^syntax tree (\d) of 2, right with [<\d]+ %$", out, re.MULTILINE)
+    assert told == ["1", "2"]
+    assert " of 1" not in parse("Rain fell so", "--task", "syntax")[1]
 
 
 def test_n_best_trees_stand_together(parse):

@@ -181,7 +181,8 @@ def test_random_kills_lose_nothing_and_change_nothing(seed: int, here: Path) -> 
             f"{FRENCH}: the model has no head for documents, only for syntax; use a built-in",
         ),
         (["a.txt", "b", "--status"], "--status takes one folder, and no -o"),
-        (["a.txt", "--status"], "a.txt: there is no plan.json; is it a run's?"),
+        (["a.txt", "--status"], "a.txt: there is no such folder; name the folder that -o named"),
+        (["a.txt", "-o", "a.txt"], "a.txt: cannot be written: File exists; name a folder with -o"),
     ],
 )
 def test_wrong_use_is_told(

@@ -284,9 +284,14 @@ def test_a_folder_without_the_right_to_write_is_told() -> None:
                 return 2
             return 0
 
-        assert as_nobody(work) == (2, f"{folder}/out: cannot be written: Permission denied")
+        code, told = as_nobody(work)
+        problem, hint = told.split("; ")
+        assert (code, problem) == (2, f"{folder}/out: cannot be written: Permission denied")
+        assert hint.startswith("name a folder with -o that is yours to write to")
 
 
 def test_the_status_of_a_folder_without_a_run_is_told() -> None:
+    with pytest.raises(InputError, match="none: there is no such folder; name the folder"):
+        status(Path("none"))
     with pytest.raises(InputError, match=r"out: there is no plan\.json"):
         status(OUT)

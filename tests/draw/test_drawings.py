@@ -1,19 +1,23 @@
 """Every drawing: each word once and in order, nothing overlaps, nothing is cut off."""
 
+import json
 import random
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cleft
 from cleft.discourse import DiscourseTree, Edu
-from cleft.draw import Options, View, diff, lay_out, svg
+from cleft.draw import Options, View, diff, latex, lay_out, svg, terminal
 from cleft.evidence import Evidence
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import PTB
-from cleft.formats.jsonl import read_jsonl
+from cleft.formats.jsonl import discourse_data, read_jsonl
 from cleft.formats.rs3 import read_rs3
 from cleft.span import Span
 from cleft.tree import Tree
@@ -25,6 +29,8 @@ from tests.draw.samples import (
     discourse_chain,
     doubtful,
     flat,
+    leaves,
+    left_branching,
     mixed,
     rain,
     right_branching,
@@ -70,8 +76,7 @@ def test_a_width_is_kept_and_shows_root_and_first_words(
     layout = lay_out(tree, width)
     assert layout.width <= max(width, WIDEST_WORD)
     first = next(text for text in layout.texts if text.role in ("word", "edu", "prose"))
-    # An outline begins with the root; only a tree that is deep at its left end comes to words late.
-    assert first.y < 480 or layout.view == "outline"
+    assert first.y < 480
 
 
 def test_the_narrower_the_more_an_outline() -> None:
@@ -80,6 +85,24 @@ def test_the_narrower_the_more_an_outline() -> None:
     assert views == ["tree", "rows", "outline"]
     assert lay_out(rain(), 1200).view == "tree"
     assert lay_out(rain(), 300).view == "outline"
+
+
+@pytest.mark.parametrize("width", [300, 1200])
+def test_the_first_word_of_a_deep_tree_is_in_sight(width: int) -> None:
+    tree = left_branching(90)
+    layout = lay_out(tree, width, "outline")
+    looking.check_layout(layout)
+    looking.check_order(layout, "word")
+    first = next(text for text in layout.texts if text.role == "word")
+    assert (first.text, first.bottom) == ("w1", layout.first)
+    assert first.bottom < 480
+    lefts = {text.text: text.x for text in layout.texts if text.role == "word"}
+    assert lefts["w3"] >= lefts["w40"] > lefts["w90"]  # as deep as what they belong to
+    assert [(one.node, one.end) for one in layout.places] == [
+        (0, len(left_branching(90).preorder()))
+    ]
+    plain = lay_out(left_branching(12), width, "outline")
+    assert len({text.y for text in plain.texts if text.role == "label"}) == 11
 
 
 def test_an_outline_sets_each_phrase_below_the_one_that_holds_it() -> None:
@@ -250,6 +273,87 @@ def test_drawings_are_described_for_screen_readers() -> None:
 def test_a_title_takes_the_place_of_the_description() -> None:
     root = looking.parse(svg(SHORT, Options(title="A <goat>")))
     assert root.get("aria-label") == "A <goat>"
+
+
+def listed(count: int) -> DiscourseTree:
+    """A list as a parser makes it: pairs that branch to the right."""
+    edus = leaves(*"abcdefgh"[:count])
+    return DiscourseTree.join(edus, "N" * count, "list").binarise()
+
+
+def test_nuclei_of_one_relation_hang_from_one_joint() -> None:
+    tree = DiscourseTree.join([listed(4), *leaves("so")], "NS", "cause")
+    for view, nested, names in (("tree", False, 1), ("tree", True, 3), ("outline", False, 3)):
+        layout = lay_out(tree, None, view, nested=nested)  # type: ignore[arg-type]
+        assert sum(text.text == "list" for text in layout.texts) == names
+    flat_one, pairs = (lay_out(tree, nested=nested) for nested in (False, True))
+    assert flat_one.height < pairs.height
+    # Nodes keep the numbers that they have in the tree that was given.
+    found = {text.text: text.node for text in flat_one.texts if text.role == "edu"}
+    nodes = tree.preorder()
+    assert {name: nodes[at].edu.text for name, at in found.items()} == {n: n for n in found}  # type: ignore[union-attr]
+    joint = [one for one in flat_one.strokes if one.role == "joint"]
+    assert {one.node for one in joint} == {1}
+    assert sorted({one.to for one in joint}) == [2, 4, 6, 7]
+    assert svg(tree, Options(nested=True)) != svg(tree)
+
+
+def test_a_tree_that_is_not_binary_is_drawn_as_it_is() -> None:
+    edus = leaves(*"abcd")
+    inner = DiscourseTree.join(edus[2:], "NN", "list")
+    tree = DiscourseTree.join([*edus[:2], inner], "NNN", "list")
+    assert sum(text.text == "list" for text in lay_out(tree).texts) == 2
+    assert lay_out(tree) == lay_out(tree, nested=True)
+
+
+def test_text_drawings_and_comparisons_join_nuclei_too() -> None:
+    tree = listed(3)
+    assert [line[:6] for line in terminal(tree, 40, False).splitlines()[1:]] == [
+        "├─ ● l", "├─ ● l", "└─ ● l",
+    ]  # fmt: skip
+    assert terminal(tree, 40, False, nested=True).count("●") == 4
+    assert latex(tree, "forest").count("[{list}") == 1
+    assert latex(tree, "forest", nested=True).count("[{list}") == 2
+    gold = tree.debinarise()  # as annotated
+    assert diff(gold, tree).summary == "3 of 3 spans agree"
+    assert diff(gold, tree, nested=True).predicted_marks == {2: "wrong"}
+
+
+FLAT = """
+import { flat } from "TREES";
+let given = "";
+for await (const part of process.stdin) given += part;
+const drawn = JSON.parse(given).map(([tree, apart]) => flat(tree, new Set(apart)).nodes);
+console.log(JSON.stringify(drawn));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_page_joins_nuclei_as_the_library_does() -> None:
+    edus = leaves(*"abcdef")
+    join = DiscourseTree.join
+    trees = [
+        listed(6),
+        join([listed(4), *leaves(*"abcde")[4:]], "NS", "cause"),
+        join([join(edus[:2], "NN", "list"), join(edus[2:4], "NN", "list")], "NN", "list"),
+        join(
+            [edus[0], join([edus[1], join(edus[2:4], "NN", "joint")], "NN", "list")], "NN", "list"
+        ),
+        join([edus[0], join([edus[1], join(edus[2:4], "NN", "list")], "SN", "list")], "NN", "list"),
+    ]
+    given = [(tree, apart) for tree in trees for apart in ((), (Span(2, 4), Span(1, 6)))]
+    page = Path(cleft.__file__).parent / "server" / "static" / "trees.js"
+    rows = [
+        (discourse_data(tree, "abcdef"), [f"{left},{right}" for left, right in apart])
+        for tree, apart in given
+    ]
+    command = ["node", "--input-type=module", "-e", FLAT.replace("TREES", page.as_uri())]
+    made = subprocess.run(
+        command, input=json.dumps(rows), capture_output=True, text=True, check=True
+    )
+    assert json.loads(made.stdout) == [
+        discourse_data(tree.debinarise(apart), "abcdef")["nodes"] for tree, apart in given
+    ]
 
 
 @pytest.mark.parametrize("shape", [right_branching, flat])

@@ -61,6 +61,22 @@ def test_evidence_fields_texts_and_offsets_come_back() -> None:
         assert (tree.log_prob, tree.tree_probability, tree.probability) == (-1.5, 0.2, None)
 
 
+def test_the_compact_form_keeps_the_probabilities_of_a_tree_that_is_one_leaf() -> None:
+    evidence = Evidence(probability=0.9, split=0.9, log_prob=-0.25, tree_probability=0.75)
+    whole = DiscourseTree(edu=Edu("Go !", Span(0, 2)), evidence=evidence)
+    tag = Tree("UH", (), "Oh", Evidence(label=0.9, log_prob=-0.25, tree_probability=0.75))
+    for record in (Record(discourse=whole), Record(syntax=tag)):
+        tree = parse_record(format_record(record, compact=True)).tree
+        assert tree is not None
+        assert (tree.log_prob, tree.tree_probability, tree.probability) == (-0.25, 0.75, None)
+
+
+def test_a_line_that_ends_too_soon_is_told_at_its_end(tmp_path: Path) -> None:
+    (tmp_path / "cut.jsonl").write_text('{"cleft": 1, "tokens": ["a"]\n')
+    with pytest.raises(FormatError, match=r"cut\.jsonl line 1 column 29: not JSON"):
+        list(read_jsonl(tmp_path / "cut.jsonl"))
+
+
 def test_a_no_break_space_does_not_part_tokens() -> None:
     edus = [Edu("5\u00a0km away", Span(0, 2)), Edu("we met", Span(2, 4))]
     tree = DiscourseTree.join([DiscourseTree.leaf(edu) for edu in edus], "NS", "cause")

@@ -13,12 +13,13 @@ import torch
 import cleft.nn.export.export as exporting
 from cleft.cli import main
 from cleft.errors import InputError, ModelError, OutputError, UsageError
+from cleft.formats.jsonl import Record, format_record
 from cleft.nn.checkpoint import save_model
 from cleft.nn.export.encoder_graphs import supported
 from cleft.nn.export.export import ExportOptions, export, export_scorer
 from cleft.nn.export.int8 import dev_sentences, refuse_loss
 from cleft.nn.export.tokenizer import piece_rules
-from cleft.nn.train.data import Sentence
+from cleft.nn.train.data import Sentence, is_bracketed, read_sentences
 from cleft.nn.train.recipe import read_recipe
 from cleft.parser import load
 from cleft.runtime import Manifest, ModelDirectory, write_checksums
@@ -251,6 +252,23 @@ def test_an_export_with_a_recipe_is_an_export_that_gets_it_later(checkpoint, rec
     assert with_counts is not None
     assert load(two).scorer.grammar("syntax") is None
     assert load(one).scorer.grammar("discourse") is None
+
+
+def test_counts_leave_out_json_lines_by_their_format_not_by_their_name(checkpoint, tmp_path):
+    folder = tmp_path / "from.jsonl"  # brackets, in a folder that is called so
+    folder.mkdir()
+    (folder / "train.mrg").write_text(f"{GOLD}\n" * 40)
+    made = Tree.from_brackets("(S (NP (NN heron)) (VP (VB waits)))")
+    (tmp_path / "silver.txt").write_text(f"{format_record(Record(syntax=made))}\n" * 40)
+    files = [str(folder / "train.mrg"), str(tmp_path / "silver.txt")]
+    assert [is_bracketed("syntax", path) for path in files] == [True, False]
+    (tmp_path / "recipe.toml").write_text(f"[data.syntax]\ntrain = {json.dumps(files)}\n")
+    recipe = str(tmp_path / "recipe.toml")
+    assert main(["export", str(checkpoint), str(tmp_path / "model"), "--recipe", recipe]) == 0
+    counts = ModelDirectory(tmp_path / "model").counts("syntax")
+    assert counts.tags == {"NP": {"DT": 40, "NN": 40}, "VP": {"VB": 40}}
+    config = read_recipe(recipe).data["syntax"]
+    assert len(read_sentences("syntax", files, config)) == 80
 
 
 def test_dev_trees_calibrate_a_model_at_export_or_later(checkpoint, tmp_path):

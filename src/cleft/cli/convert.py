@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleft import files
-from cleft.cli.outputs import refuse_ending
+from cleft.cli.outputs import refuse_ending, refuse_overwriting
 from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS, format_of
@@ -46,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Convert, and say what was lost."""
     from cleft.convert import convert
 
+    refuse_overwriting(Path(args.target), args.source)
     if args.target_format is not None:
         refuse_ending(args.target, args.target_format)
     if args.relations is not None and format_of(args.source, args.source_format).name != "jsonl":
@@ -95,6 +96,8 @@ def run_sentences(args: argparse.Namespace) -> int:
     from cleft.convert import format_sentence, read_sentences, sentence_trees
 
     refuse_ending(args.output, "jsonl")
+    for source in (args.document, args.sentences):
+        refuse_overwriting(Path(args.output), source)
     document = format_of(args.document, args.source).document(args.document)
     sentences = read_sentences(args.sentences)
     classes = _classes(document, args.relations)

@@ -149,18 +149,16 @@ def _write(
     if form == "jsonl":
         stream.write(_line(document, summary) + "\n")
     elif form == "svg":
-        from cleft.draw import svg
+        from cleft.draw import Options, svg
 
-        assert document.tree is not None
-        stream.write(svg(document.tree))
+        stream.write(svg(document.flat_trees[0], Options(nested=True)))
     elif form == "terminal":
         stream.write("\n" * (count > 1) + _shown(document, summary) + "\n")
     else:
         from cleft.cli.outputs import write_rst
         from cleft.formats.rst import as_text
 
-        assert document.tree is not None
-        write_rst([as_text(document.tree.debinarise())], stream, form)
+        write_rst([as_text(document.flat_trees[0])], stream, form)
 
 
 def _write_page(documents: list[Document], stream: TextIO, title: str) -> None:
@@ -168,14 +166,14 @@ def _write_page(documents: list[Document], stream: TextIO, title: str) -> None:
 
     sections = [
         Section(
-            trees=[each.tree] if each.tree is not None else [],
+            trees=each.flat_trees[:1],
             text=each.text,
             note=str(each.error or ""),
             document=each,
         )
         for each in documents
     ]
-    stream.write(html(sections, Options(title=title)))
+    stream.write(html(sections, Options(title=title, nested=True)))
 
 
 def _line(document: Document, summary: int | None) -> str:
@@ -202,7 +200,7 @@ def _shown(document: Document, summary: int | None) -> str:
         if found.left_out and document.tree is not None:
             blocks.append(f"left out: {_ranges(found.left_out)} of {len(document.sentences)}")
     else:
-        blocks += map(terminal, document.trees)
+        blocks += [terminal(tree, nested=True) for tree in document.flat_trees]
     if document.error is not None:
         blocks.append(visible(str(document.error)))
     return "\n".join(blocks)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,9 +14,12 @@ from cleft.cli.outputs import DRAWINGS
 from cleft.errors import CleftError, UsageError
 from cleft.formats.cleaning import CLEANINGS, cleaning
 from cleft.formats.registry import FORMATS, format_of
+from cleft.span import Span
 
 if TYPE_CHECKING:
+    from cleft.discourse import DiscourseTree
     from cleft.draw import Drawable
+    from cleft.formats.jsonl import Record
 
 THEMES = ("auto", "light", "dark")
 VIEWS = ("auto", "tree", "rows", "outline")
@@ -46,6 +49,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--theme", choices=THEMES, help="colours of OUT (default: auto)")
     parser.add_argument(
         "--view", choices=VIEWS, help="one line, rows or an outline (default: auto, by --width)"
+    )
+    parser.add_argument(
+        "--nested", action="store_true", help="draw several nuclei of a relation as nested pairs"
     )
     parser.add_argument(
         "--width", type=int, metavar="W", help="columns of text, or pixels of OUT, to stay within"
@@ -140,7 +146,8 @@ def _pairs(args: argparse.Namespace) -> Iterator[Shown | None]:
             yield None  # a pair that is not asked for need not be comparable
             continue
         try:
-            yield Shown(diff(one.tree, two.tree), one.record, one.text)  # type: ignore[type-var]
+            found = diff(one.tree, two.tree, nested=True)  # type: ignore[type-var]
+            yield Shown(found, one.record, one.text)
         except CleftError as error:
             where = f"{args.files[0]} and {args.files[1]}, tree {at}"
             raise type(error)(error.problem, where=where, hint=error.hint) from error
@@ -154,13 +161,23 @@ def _read(path: str, args: argparse.Namespace) -> Iterator[Shown | None]:
     clean = cleaning(args.clean) if found.name == "brackets" else None
     for at, record in enumerate(found.records(path, clean=clean), start=1):
         text = record.fields.get("text")
-        for tree in (record.syntax, record.discourse):
+        for tree in (record.syntax, _as_drawn(record, args)):
             if tree is not None:
                 yield Shown(tree, at, text if isinstance(text, str) else "")
         if record.tree is None:
             reason = record.error or "none is given"
             print(f"cleft: {path}: record {at} has no tree: {reason}", file=sys.stderr)
             yield None
+
+
+def _as_drawn(record: Record, args: argparse.Namespace) -> DiscourseTree | None:
+    """The discourse tree of a record; of a document, sentences stay whole."""
+    if record.discourse is None or args.nested:
+        return record.discourse
+    from cleft.draw.layout import as_drawn
+
+    apart = [Span(*ends) for ends in pairwise((0, *record.sentence_ends))]
+    return as_drawn(record.discourse, apart=apart)
 
 
 def _chosen(shown: Iterator[Shown | None], args: argparse.Namespace) -> Iterator[Shown]:
@@ -180,14 +197,14 @@ def _print(shown: Iterator[Shown], width: int | None) -> None:
     from cleft.draw import terminal
 
     for at, one in enumerate(shown):
-        print(("\n" if at else "") + terminal(one.tree, width))
+        print(("\n" if at else "") + terminal(one.tree, width, nested=True))
 
 
 def _rendered(shown: list[Shown], args: argparse.Namespace) -> str | bytes:
     from cleft.draw import Diff, Options, Section, html, latex, pdf, png, svg
 
     form = _form(args)
-    options = Options(theme=args.theme or "auto", view=args.view or "auto")
+    options = Options(theme=args.theme or "auto", view=args.view or "auto", nested=True)
     if args.width is not None:
         options = replace(options, width=args.width)
     if form == "html":
@@ -201,7 +218,7 @@ def _rendered(shown: list[Shown], args: argparse.Namespace) -> str | bytes:
         trees = [one.tree for one in shown if not isinstance(one.tree, Diff)]
         if len(trees) < len(shown):
             raise UsageError("LaTeX holds trees, not comparisons", hint="write .svg or .html")
-        return latex(trees, form)  # type: ignore[arg-type]
+        return latex(trees, form, nested=True)  # type: ignore[arg-type]
     if len(shown) != 1:
         raise UsageError(
             f"expected one tree for {form.upper()}, found {len(shown)}",

@@ -224,7 +224,9 @@ def _named(argument: str, kind: str | None) -> list[Input]:
         return _folder(path, kind) if path.is_dir() else [_file(path, Path(path.name), kind)]
     if any(char.isspace() for char in argument) or UNSPACED.fullmatch(argument):
         return [_text(argument, kind)]
-    raise UsageError("no such file", where=argument or "''", hint="for text use --text")
+    if not argument:
+        raise UsageError("expected a text or a file, found ''", hint="is a variable empty?")
+    raise UsageError("no such file", where=argument, hint="for text use --text")
 
 
 def _exists(path: Path) -> bool:

@@ -82,7 +82,7 @@ class Destination:
             return
         for each in self.inputs:
             target = self.path(each) if self.is_folder else Path(self.output)
-            refuse_overwriting(target, each)
+            refuse_overwriting(target, each.path)
         if not self.is_folder:
             refuse_ending(self.output, self.form, ENDINGS)
             return
@@ -161,11 +161,11 @@ name a file that ends in .svg, or add --format png
         )
 
 
-def refuse_overwriting(target: Path, each: Input) -> None:
+def refuse_overwriting(target: Path, source: str | Path | None) -> None:
     """Fail if results would overwrite the file that they are made from."""
-    if each.path in (None, files.STREAM) or str(target) == files.STREAM:
+    if source in (None, files.STREAM) or str(target) == files.STREAM:
         return
-    if target.resolve() == Path(str(each.path)).resolve():
+    if target.resolve() == Path(str(source)).resolve():
         raise UsageError(
             "the output would overwrite its own input",
             where=str(target),
@@ -230,9 +230,17 @@ def _write_lines(form: str, results: Results, stream: TextIO, *, many: bool) -> 
 def _drawn(sentence: Sentence, count: int) -> str:
     from cleft.draw import terminal
     from cleft.draw.characters import visible
+    from cleft.draw.layout import percent
 
     heading = f"{count}  {visible(' '.join(sentence.text.split()))}".rstrip()
-    blocks = [heading, *(terminal(tree) for tree in trees_of(sentence))]
+    blocks = [heading]
+    for task, parses in sentence.parses.items():
+        for number, parse in enumerate(parses, 1):
+            if len(parses) > 1:
+                sure = parse.tree.tree_probability
+                told = "" if sure is None else f", right with {percent(sure)}"
+                blocks.append(f"{task} tree {number} of {len(parses)}{told}")
+            blocks.append(terminal(parse.tree))
     if sentence.error is not None:
         blocks.append(visible(_reason(sentence)))
     return ("\n" if count > 1 else "") + "\n\n".join(blocks) + "\n"

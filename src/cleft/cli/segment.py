@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_ending(args.output, args.format)
     inputs = find_inputs(args)
     for each in inputs:
-        refuse_overwriting(Path(args.output), each)
+        refuse_overwriting(Path(args.output), each.path)
 
     parser, sentences = open_inputs(args, inputs)
     tally = Tally()

@@ -188,7 +188,8 @@ def locked(out: Path) -> Iterator[None]:
         stream = open(out / LOCK, "a+", encoding="utf-8")  # noqa: SIM115 - closed below
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OutputError(f"cannot be written: {reason}", where=str(out)) from error
+        hint = "name a folder with -o that is yours to write to, or that is not there yet"
+        raise OutputError(f"cannot be written: {reason}", where=str(out), hint=hint) from error
     with stream:
         if not files.try_lock(stream):
             stream.seek(0)

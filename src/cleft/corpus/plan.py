@@ -372,8 +372,11 @@ class Plan:
                     else:
                         plan.add(row)
         except (FileNotFoundError, NotADirectoryError) as error:
+            missing = Path(error.filename).name if Path(out).is_dir() else "such folder"
             raise InputError(
-                f"there is no {Path(error.filename).name}", where=str(out), hint="is it a run's?"
+                f"there is no {missing}",
+                where=str(out),
+                hint="name the folder that -o named when the run was started",
             ) from error
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             raise InputError(f"cannot be read: {error}", where=str(out / PLAN)) from error

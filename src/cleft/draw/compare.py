@@ -60,8 +60,11 @@ Drawable = Tree | DiscourseTree | Diff
 """What can be drawn: a tree of either task, or a comparison of two."""
 
 
-def diff(gold: AnyTree, predicted: AnyTree) -> Diff:
+def diff(gold: AnyTree, predicted: AnyTree, *, nested: bool = False) -> Diff:
     """Compare a predicted tree with the gold one; draw the result like a tree.
+
+    Discourse trees are compared as they are drawn: all nuclei of a relation below one node, or
+    with `nested` as they are given.
 
     >>> gold = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))")
     >>> found = diff(gold, Tree.from_brackets("(S (X (PRP She)) (VBD slept))"))
@@ -70,10 +73,13 @@ def diff(gold: AnyTree, predicted: AnyTree) -> Diff:
     >>> found.summary
     '1 of 3 phrases agree'
     """
+    shown: tuple[Tree | DiscourseTree, Tree | DiscourseTree] = (gold, predicted)
     if isinstance(gold, Tree) and isinstance(predicted, Tree):
         marks, agree, total = _syntax(gold, predicted)
     elif isinstance(gold, DiscourseTree) and isinstance(predicted, DiscourseTree):
-        marks, agree, total = _discourse(gold, predicted)
+        sides = (gold, predicted) if nested else (gold.debinarise(), predicted.debinarise())
+        marks, agree, total = _discourse(*sides)
+        shown = sides
     else:
         raise UsageError(
             f"expected two trees of one task, found {type(gold).__name__} "
@@ -81,8 +87,8 @@ def diff(gold: AnyTree, predicted: AnyTree) -> Diff:
             hint="compare syntax with syntax and discourse with discourse",
         )
     return Diff(
-        gold=gold,
-        predicted=predicted,
+        gold=shown[0],
+        predicted=shown[1],
         gold_marks=marks[0],
         predicted_marks=marks[1],
         agree=agree,

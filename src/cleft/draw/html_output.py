@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cleft.discourse import DiscourseTree
 from cleft.document import Document
@@ -95,10 +95,13 @@ def fragment(tree: Drawable | Document, options: Options = DEFAULT) -> str:
     """
     theme = options.theme
     if isinstance(tree, Document):
-        drawn = _unfolded(fragment(tree.tree, options)) if tree.tree is not None else ""
+        found = tree.trees if options.nested else tree.flat_trees
+        pairs = replace(options, nested=True)
+        drawn = _unfolded(fragment(found[0], pairs)) if found else ""
         sheet = f"<style>{page_colours(theme)}\n{resource('page.css')}</style>"
         return f'<div class="cleft-figure cleft-colours-{theme}">{sheet}{prose(tree)}{drawn}</div>'
-    drawn = render(lay_out(tree, options.width, options.view), theme, title=options.title)
+    layout = lay_out(tree, options.width, options.view, nested=options.nested)
+    drawn = render(layout, theme, title=options.title)
     reading = _reading(tree) if isinstance(tree, DiscourseTree) else ""
     sheet = f"<style>{page_colours(theme)}\n{resource('page.css')}</style>"
     return (
@@ -137,7 +140,7 @@ def _kind(tree: Drawable) -> str:
 
 def _figure(tree: Drawable, caption: str, at: int, options: Options) -> str:
     """A tree with its caption; on a narrow screen an outline takes the place of a wide one."""
-    wide = lay_out(tree, options.width, options.view)
+    wide = lay_out(tree, options.width, options.view, nested=options.nested)
     drawn, buttons, reading = _drawn(tree, wide, options.theme), "", ""
     if isinstance(tree, DiscourseTree):
         reading = _reading(tree)

@@ -15,7 +15,7 @@ from typing import Literal
 
 from cleft.discourse import DiscourseTree
 from cleft.draw.characters import shown, visible
-from cleft.draw.layout import children_of
+from cleft.draw.layout import as_drawn, children_of
 from cleft.errors import UsageError, check_type
 from cleft.tree import Tree
 
@@ -50,8 +50,15 @@ FOREST = r"""\forestset{
 """
 
 
-def latex(trees: Tree | DiscourseTree | Iterable[Tree | DiscourseTree], package: Package) -> str:
+def latex(
+    trees: Tree | DiscourseTree | Iterable[Tree | DiscourseTree],
+    package: Package,
+    *,
+    nested: bool = False,
+) -> str:
     r"""A LaTeX document of trees; the edge of a satellite is dashed, or its name ends in `(S)`.
+
+    With `nested` a relation of several nuclei is the pairs that a parser splits it into.
 
     >>> tree = Tree.from_brackets("(S (NP (PRP She)) (VP (VBD won) (NP ($ $))))")
     >>> print(latex(tree, "qtree").splitlines()[-2])
@@ -66,7 +73,10 @@ def latex(trees: Tree | DiscourseTree | Iterable[Tree | DiscourseTree], package:
     drawn = []
     for tree in rows:
         kind = "syntax" if isinstance(tree, Tree) else "discourse"
-        body = _written(tree, package)
+        shown_tree: Tree | DiscourseTree = (
+            tree if isinstance(tree, Tree) else as_drawn(tree, nested=nested)
+        )
+        body = _written(shown_tree, package)
         forest = f"\\begin{{forest}} {kind}\n{body}\n\\end{{forest}}"
         drawn.append(forest if package == "forest" else f"\\Tree {body}")
     return head + "\n\n\\bigskip\n".join(drawn) + "\n\\end{document}\n"

@@ -8,12 +8,13 @@ node are in a text that shows on hover, and in the thickness of its lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from cleft.discourse import DiscourseTree
 from cleft.evidence import Evidence
+from cleft.span import Span
 from cleft.tree import Tree
 
 Command = tuple[str, tuple[float, ...]]
@@ -142,6 +143,20 @@ class Layout:
             ),
         )
 
+    def renumbered(self, places: Sequence[int]) -> Layout:
+        """The same drawing with each node by another number: the one at its place here."""
+
+        def named(node: int) -> int:
+            return places[node] if node >= 0 else node
+
+        return replace(
+            self,
+            texts=tuple(text._replace(node=named(text.node)) for text in self.texts),
+            strokes=tuple(
+                one._replace(node=named(one.node), to=named(one.to)) for one in self.strokes
+            ),
+        )
+
     def mirrored(self) -> Layout:
         """The same drawing from right to left."""
         wide = self.width
@@ -225,6 +240,17 @@ def stack(layouts: Iterable[Layout], gap: float, *, name: str, description: str)
         description=description,
         places=tuple(places),
     )
+
+
+def as_drawn(
+    tree: DiscourseTree, *, nested: bool = False, apart: Collection[Span] = ()
+) -> DiscourseTree:
+    """The tree as RST draws it: a binary one with all nuclei of a relation below one node.
+
+    A tree with a node of three children or more is drawn as it is: there, nesting is meant.
+    The nuclei inside the spans that are `apart` are not joined with those outside.
+    """
+    return tree if nested or not tree.is_binary else tree.debinarise(apart)
 
 
 def edu_numbers(children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:

@@ -1,9 +1,10 @@
 """Trees as outlines, for where a tree is too wide: any width will do, and nothing gets smaller.
 
 A phrase stands on a line of its own, set in below the one that holds it, with
-the words that it begins with behind it. Of a discourse tree the outline is a
-reading view: one EDU after the other, satellites set in and dimmed, each with
-the relations that begin with it.
+the words that it begins with behind it. Where so many phrases begin with
+the first word that it would stand far down, their labels share the first line.
+Of a discourse tree the outline is a reading view: one EDU after the other,
+satellites set in and dimmed, each with the relations that begin with it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ LINE = 27.0
 STEP = 22.0  # from one level to the next, as far as there is room
 LEAST = 4.0
 SHARE = 0.45  # of the width that may go to the levels
+LATEST = 420.0  # how far down the first word may stand below labels with lines of their own
 HANG = 20.0  # how far a line that goes on is set in
 GAP = 9.0
 BODY, BODY_LINE = 14.0, 22.0
@@ -66,7 +68,8 @@ class _Outline:
         self.right = width - MARGIN if width is not None else float("inf")
         self.texts: list[Text] = []
         self.line_of: list[int] = []
-        self.levels: list[int] = []
+        self.levels: list[int] = []  # of nodes
+        self.crowd = self._late()
         for node in range(len(self.index.nodes)):
             self._assign(node)
         room, deepest = SHARE * (self.right - MARGIN), max(self.levels)
@@ -77,6 +80,12 @@ class _Outline:
         self.ends: list[float] = []
         self._set()
 
+    def _late(self) -> int:
+        """How many nodes share the first line because the first word would come late; or 0."""
+        first = next(at for at, node in enumerate(self.index.nodes) if node.word is not None)
+        lines = 1 + sum(len(self.index.children[node]) > 1 for node in range(first))
+        return first if lines * LINE > LATEST else 0
+
     def _assign(self, node: int) -> None:
         """Put a node on the line before it, if it only goes on there, or on a new one."""
         nodes, parents = self.index.nodes, self.index.parents
@@ -86,24 +95,26 @@ class _Outline:
             joined = node > 0 and (before == parent or beside)
         else:
             joined = node > 0 and before == parent and len(self.index.children[parent]) == 1
-        if not joined:
-            self.levels.append(self.levels[self.line_of[parent]] + 1 if node else 0)
-        self.line_of.append(len(self.levels) - 1)
+        level = self.levels[parent] + (not joined) if node else 0
+        self.levels.append(level)
+        line = self.line_of[-1] if node else 0
+        self.line_of.append(line + (node > 0 and not joined and node > self.crowd))
 
     def _set(self) -> None:
         """Set labels and words on their lines; what is too long goes on below."""
-        across, top = MARGIN, MARGIN
+        across = start = top = MARGIN
         for node, line in enumerate(self.line_of):
             if line == len(self.tops):
                 if self.tops:
                     top = self.bottoms[-1]
-                across = self.lefts[line]
+                across = self.lefts[node]
+                start = across
                 self.tops.append(top)
                 self.bottoms.append(top + LINE)
                 self.ends.append(across)
             boxes = self._boxes(node)
             wide = boxes[-1].right
-            hang = min(self.lefts[line] + HANG, self.right - ROOM)
+            hang = min(start + HANG, self.right - ROOM)
             if across + wide > self.right and across > hang:
                 across, top = hang, self.bottoms[-1]
             self.texts += [box._replace(x=box.x + across, y=box.y + top) for box in boxes]
@@ -147,7 +158,7 @@ class _Outline:
             description=self.description,
             places=tuple(self._places()),
             view="outline",
-            first=self.bottoms[min(1, len(self.bottoms) - 1)],
+            first=next(text.bottom for text in self.texts if text.role == "word"),
         )
         return layout.mirrored() if is_right_to_left(self.leaves.words) else layout
 
@@ -158,14 +169,15 @@ class _Outline:
             line, parent = self.line_of[node], self.index.parents[node]
             if line == self.line_of[node - 1]:
                 continue
-            above = self.line_of[parent]
-            rail = self._rail(above)
-            end, middle = self.lefts[line] - 3, self.tops[line] + 13.5
+            above, rail = self.line_of[parent], self._rail(parent)
+            end, middle = self.lefts[node] - 3, self.tops[line] + 13.5
             bend = min(6.0, end - rail)
             if bend <= 0:
                 continue  # so deep that it could not be set in
+            shared = self.crowd and not above  # the labels may fill more than one line
+            start = self.bottoms[0] - 3 if shared else self.tops[above] + 3.5 + CHIP
             path: tuple[Command, ...] = (
-                ("M", (rail, self.tops[above] + 3.5 + CHIP)),
+                ("M", (rail, start)),
                 ("L", (rail, middle - bend)),
                 ("Q", (rail, middle, rail + bend, middle)),
                 ("L", (end, middle)),
@@ -175,12 +187,15 @@ class _Outline:
             strokes.append(Stroke(path, "branch", weight, parent, to=node))
         return strokes
 
-    def _rail(self, line: int) -> float:
-        """Where the children of a line hang."""
-        return self.lefts[line] + min(10.0, 0.45 * self.step)
+    def _rail(self, node: int) -> float:
+        """Where the children of a node hang."""
+        return self.lefts[node] + min(10.0, 0.45 * self.step)
 
     def _places(self) -> list[Place]:
-        """What can be folded: from the end of a phrase's line to the end of its last one."""
+        """What can be folded: from the end of a phrase's line to the end of its last one.
+
+        Of phrases that share the first line only the root, for there is room for one sign.
+        """
         found = []
         lines, leaves = self.line_of, self.index.nodes
         self.covered = [0] * len(self.tops)  # the words up to the end of each line
@@ -188,7 +203,7 @@ class _Outline:
             self.covered[line] = self.index.spans[node].left + (leaves[node].word is not None)
         for node, tree in enumerate(self.index.nodes):
             line, end = self.line_of[node], self.index.ends[node]
-            if tree.word is not None:
+            if tree.word is not None or 0 < node <= self.crowd:
                 continue
             span = self.index.spans[node]
             words = " ".join(self.leaves.words[span.left : span.left + 8])
@@ -198,7 +213,7 @@ class _Outline:
                     end=end,
                     x=self.ends[line],
                     y=self.bottoms[line],
-                    left=self._rail(line),
+                    left=self._rail(node),
                     right=self.ends[line],
                     floor=self.bottoms[self.line_of[end - 1]],
                     name=f"{visible(tree.label)}: {words}" + ("…" if span.width > 8 else ""),

@@ -15,7 +15,7 @@ from cleft.discourse import DiscourseTree
 from cleft.draw.characters import text_width, visible, wrap
 from cleft.draw.compare import LEGEND, Diff, Drawable
 from cleft.draw.discourse_layout import lay_out_discourse
-from cleft.draw.layout import Layout, Mark, Stroke, Text, stack
+from cleft.draw.layout import Layout, Mark, Stroke, Text, as_drawn, stack
 from cleft.draw.outline import outline_discourse, outline_syntax
 from cleft.draw.syntax_layout import lay_out_syntax
 from cleft.draw.theme import DEFAULT, Options, Theme, View, style
@@ -36,7 +36,7 @@ def svg(tree: Drawable, options: Options = DEFAULT) -> str:
     >>> picture.startswith("<svg") and ">rain</text>" in picture
     True
     """
-    layout = lay_out(tree, options.width, options.view)
+    layout = lay_out(tree, options.width, options.view, nested=options.nested)
     return render(layout, options.theme, title=options.title)
 
 
@@ -83,10 +83,20 @@ def image(picture: str, form: Literal["png", "pdf"]) -> bytes:
     return made
 
 
-def lay_out(tree: Drawable, width: float | None = None, view: View = "auto") -> Layout:
-    """The places of all that is drawn, for either task or a comparison."""
+def lay_out(
+    tree: Drawable, width: float | None = None, view: View = "auto", *, nested: bool = False
+) -> Layout:
+    """The places of all that is drawn, for either task or a comparison.
+
+    Nodes go by their places in the tree that is given, also where it is drawn with fewer of them
+    because it is not to be `nested`.
+    """
     if isinstance(tree, Diff):
         return _comparison(tree, width, view)
+    if isinstance(tree, DiscourseTree):
+        drawn = as_drawn(tree, nested=nested)
+        layout = _tree(drawn, width, view, {})
+        return layout if drawn is tree else layout.renumbered(tree.kept_places())
     return _tree(tree, width, view, {})
 
 

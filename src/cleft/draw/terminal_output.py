@@ -19,6 +19,7 @@ from cleft.draw.characters import columns, is_right_to_left, shown, visible, wra
 from cleft.draw.layout import (
     SIGNS,
     Mark,
+    as_drawn,
     children_of,
     edu_numbers,
     percent,
@@ -65,11 +66,14 @@ class Entry(NamedTuple):
 Line = list[Chunk]
 
 
-def terminal(tree: Drawable, width: int | None = None, colour: bool | None = None) -> str:
+def terminal(
+    tree: Drawable, width: int | None = None, colour: bool | None = None, *, nested: bool = False
+) -> str:
     """Draw a tree, or a comparison of two, as text.
 
     Width and colour are those of the terminal unless they are given; there is
-    no colour where output goes elsewhere or NO_COLOR is set.
+    no colour where output goes elsewhere or NO_COLOR is set. With `nested` a
+    relation of several nuclei is the pairs that a parser splits it into.
 
     >>> print(terminal(Tree.from_brackets("(S (NP (PRP She)) (VP (VBD slept)))"), 40, False))
          S
@@ -88,6 +92,8 @@ def terminal(tree: Drawable, width: int | None = None, colour: bool | None = Non
           yesterday/NN
     """
     wide = max(NARROWEST, width or shutil.get_terminal_size().columns)
+    if isinstance(tree, DiscourseTree):
+        tree = as_drawn(tree, nested=nested)
     lines = _tree(tree, wide) if isinstance(tree, Tree | DiscourseTree) else _comparison(tree, wide)
     painted = _has_colour() if colour is None else colour
     return "\n".join(_painted(line, painted).rstrip() for line in lines)

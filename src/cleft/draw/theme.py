@@ -35,6 +35,8 @@ class Options:
     - `view`: `tree`; `rows`, into which a wide syntax tree is split; `outline`, which fits any
       width; `auto` takes the first of them that fits
     - `title`: what the drawing is called, for screen readers and pages
+    - `nested`: a multinuclear relation of several nuclei is drawn as the pairs that a parser
+      splits it into, not as one node
 
     >>> Options(theme="dark").width
     1200
@@ -44,6 +46,7 @@ class Options:
     width: int | None = 1200
     title: str = ""
     view: View = "auto"
+    nested: bool = False
 
     def __post_init__(self) -> None:
         for name, known in (("theme", get_args(Theme)), ("view", get_args(View))):

@@ -242,7 +242,7 @@ def read_by_line(path: files.Readable) -> list[Tree | None]:
             whole_lines &= not reader.labels
     reader.finish()
     if all(tree is None for tree in by_tree):
-        raise InputError("expected at least one tree, found none", where=reader.name)
+        raise _nothing(reader.name)
     return by_line if whole_lines else by_tree
 
 

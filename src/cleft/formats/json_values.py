@@ -192,7 +192,9 @@ def _evidence_data(evidence: Evidence) -> dict[str, Any]:
 def read_evidence(data: dict[str, Any], key: str, count: int) -> list[Evidence | None]:
     """The evidence of so many nodes in the data of a tree."""
     rows = data.get(key)
-    if rows is None and key == "evidence" and count and data.get("log_prob") is not None:
+    # A tree that is one leaf has its root among the leaves.
+    holds_root = count > 0 if key == "evidence" else count == 1 and not data.get("nodes")
+    if rows is None and holds_root and data.get("log_prob") is not None:
         root = {"log_prob": data["log_prob"], "tree_probability": data.get("probability")}
         rows = [root, *[None] * (count - 1)]  # of the compact form
     if rows is None:

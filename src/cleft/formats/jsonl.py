@@ -244,7 +244,7 @@ def parse_record(line: str, where: str | Place = "line", relations: Relations = 
     <DiscourseTree: 1 EDUs, no relation>
     """
     try:
-        data = load_json(line)
+        data = load_json(line.rstrip("\r\n"))  # an error at the end is told on this line
     except ValueError as error:
         column = getattr(error, "colno", None)
         place = Place(where.name, where.line, column) if isinstance(where, Place) else where

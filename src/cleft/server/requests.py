@@ -121,6 +121,7 @@ class DrawRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     )
     width: Width | None = None
     view: View = "auto"
+    nested: Annotated[bool, Meta(description="draw nuclei of a relation as nested pairs")] = False
 
 
 class EvaluateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -102,8 +102,8 @@ def _document_tree(document: Document, tree: DiscourseTree) -> responses.Documen
 def _document_formats(document: Document, request: DocumentRequest) -> dict[str, str]:
     """The formats that were asked for; those of trees where there is one."""
     found: dict[str, str] = {}
-    options = Options(theme=request.theme)
-    tree = document.tree
+    options = Options(theme=request.theme, nested=True)
+    tree = next(iter(document.flat_trees), None)
     for name in request.formats:
         if name == "jsonl":
             found[name] = document.to_jsonl()
@@ -114,7 +114,7 @@ def _document_formats(document: Document, request: DocumentRequest) -> dict[str,
         elif name == "html":
             found[name] = html(Section(trees=[tree], document=document), options)
         else:
-            found[name] = _rst([as_text(tree.debinarise())], name)
+            found[name] = _rst([as_text(tree)], name)
     return found
 
 
@@ -284,7 +284,7 @@ def drawing(value: Any, settings: Settings) -> responses.Drawing:
         with refusing("body.gold"):
             (gold, *_) = read_brackets(Text("body.gold", request.gold), PTB)
             tree = diff(gold, tree)  # type: ignore[type-var]
-    found = _drawing(lay_out(tree, request.width, request.view))
+    found = _drawing(lay_out(tree, request.width, request.view, nested=request.nested))
     found.summary = tree.summary if isinstance(tree, Diff) else ""
     return found
 

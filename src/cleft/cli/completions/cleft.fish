@@ -173,6 +173,7 @@ complete -c cleft -n '_shtab_cleft_using draw' -l format -xka "svg html png pdf 
 complete -c cleft -n '_shtab_cleft_using draw' -l number -x -d 'draw only the Nth tree, from 1'
 complete -c cleft -n '_shtab_cleft_using draw' -l theme -xka "auto light dark" -d 'colours of OUT (default: auto)'
 complete -c cleft -n '_shtab_cleft_using draw' -l view -xka "auto tree rows outline" -d 'one line, rows or an outline (default: auto, by --width)'
+complete -c cleft -n '_shtab_cleft_using draw' -l nested -d 'draw several nuclei of a relation as nested pairs'
 complete -c cleft -n '_shtab_cleft_using draw' -l width -x -d 'columns of text, or pixels of OUT, to stay within'
 complete -c cleft -n '_shtab_cleft_using draw' -l from -xka "brackets jsonl rs3 rs4 dis rsd" -d 'format of FILE'
 complete -c cleft -n '_shtab_cleft_using draw' -l clean -xka "none ptb ptb-text spmrl keyaki" -d 'what to take off bracketed trees (default: nothing)'

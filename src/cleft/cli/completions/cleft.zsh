@@ -105,6 +105,7 @@ _shtab_cleft_draw_options=(
   "--number[draw only the Nth tree, from 1]:N:"
   "--theme[colours of OUT (default\: auto)]:theme:(auto light dark)"
   "--view[one line, rows or an outline (default\: auto, by --width)]:view:(auto tree rows outline)"
+  "--nested[draw several nuclei of a relation as nested pairs]"
   "--width[columns of text, or pixels of OUT, to stay within]:W:"
   "--from[format of FILE]:source_format:(brackets jsonl rs3 rs4 dis rsd)"
   "--clean[what to take off bracketed trees (default\: nothing)]:clean:(none ptb ptb-text spmrl keyaki)"

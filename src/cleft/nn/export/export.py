@@ -42,7 +42,7 @@ from cleft.nn.export.int8 import (
 from cleft.nn.export.tokenizer import piece_rules, piece_scores, piece_vocabulary, samples
 from cleft.nn.network import Encoder, Network, SentenceEncoder
 from cleft.nn.scorer import TorchScorer
-from cleft.nn.train.data import read_sentences
+from cleft.nn.train.data import is_bracketed, read_sentences
 from cleft.nn.train.recipe import Recipe
 from cleft.nn.units import UnitFeaturiser
 from cleft.runtime import Manifest, ModelDirectory, OnnxScorer, write_checksums
@@ -241,7 +241,7 @@ def _count(folder: Path, manifest: Manifest, recipe: Recipe) -> None:
         task, config = manifest.task(name), recipe.data.get(name)
         if config is not None and task.labels == "spans":
             # JSON Lines hold what parsers made: their slips are not what trees allow.
-            banks = [path for path in config.train if ".jsonl" not in path] or config.train
+            banks = [path for path in config.train if is_bracketed(name, path)] or config.train
             trees = (sentence.tree for sentence in read_sentences(name, banks, config))
             counts = Counts.of(task, trees).known(manifest.labels[name], manifest.tags)
             text = json.dumps(counts.to_table(), ensure_ascii=False, separators=(",", ":"))

@@ -26,7 +26,7 @@ from cleft.errors import FormatError, InputError
 from cleft.formats.cleaning import cleaning
 from cleft.formats.json_values import as_list
 from cleft.formats.jsonl import read_jsonl
-from cleft.formats.registry import FORMATS
+from cleft.formats.registry import FORMATS, begins_as, format_of
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, Numbers
@@ -140,9 +140,20 @@ def with_parts(task: str, documents: list[Sentence]) -> list[Sentence]:
     return found
 
 
+def is_bracketed(task: str, path: str) -> bool:
+    """Whether a file of trees of a task is in brackets and not in JSON Lines.
+
+    The ending of JSON Lines tells these; of other files it is how they begin.
+    """
+    if get_task(task).labels != "spans" or format_of(path, default="brackets").name == "jsonl":
+        return False
+    begins = (line for line in files.lines(Path(path).expanduser()) if line.strip())
+    return begins_as(next(begins, "")) != "jsonl"
+
+
 def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
     file, source = Path(path).expanduser(), set_name(path)
-    in_brackets = get_task(task).labels == "spans" and ".jsonl" not in file.suffixes
+    in_brackets = is_bracketed(task, path)
     found = FORMATS["brackets" if in_brackets else "jsonl"]
     clean = cleaning(config.clean) if in_brackets else None
     records = found.records(file, clean=clean, relations="coarse")

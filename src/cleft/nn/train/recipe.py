@@ -282,7 +282,8 @@ def read_recipe(
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RecipeError(f"not TOML: {error}", where=str(path)) from error
+        hint = "a recipe is a TOML file, as docs/how-to-train.md shows one"
+        raise RecipeError(f"not TOML: {error}", where=str(path), hint=hint) from error
     table.setdefault("name", Path(path).stem)
     wanted = list(settings)
     for setting in wanted:

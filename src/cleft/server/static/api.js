@@ -1,5 +1,7 @@
 // Talking to the server: one error shape, stale requests given up.
 
+import { flat } from "./trees.js";
+
 /** @typedef {import("./trees.js").Sentence} Sentence */
 /** @typedef {import("./trees.js").Problem} Problem */
 
@@ -20,7 +22,7 @@
  */
 
 /** @typedef {"auto" | "tree" | "rows" | "outline"} View */
-/** @typedef {{width: number, view: View, gold?: string}} Frame  what a drawing is to fit */
+/** @typedef {{width: number, view: View, gold?: string, nested?: boolean}} Frame  what a drawing is to fit */
 
 /**
  * A text in its box; `node` is the place in preorder of the node that it belongs to.
@@ -144,7 +146,9 @@ export function drawing(task, source, tree, frame) {
   const key = JSON.stringify(frame);
   if (made.has(key)) return made.get(key);
   const tokens = source.tokens.map((token) => (typeof token === "string" ? token : token.text));
-  const asked = ask("v1/draw", { tokens, [task]: record(tree), ...frame }, undefined);
+  // Places in the answer are those of nodes that are drawn.
+  const shown = "edus" in tree && !frame.nested ? flat(tree) : tree;
+  const asked = ask("v1/draw", { tokens, [task]: record(shown), ...frame }, undefined);
   made.set(key, asked);
   asked.catch(() => made.delete(key));
   return asked;

@@ -4,7 +4,7 @@ import { drawing, wholeText } from "./api.js";
 import { counted, visible } from "./characters.js";
 import { button, element, set } from "./dom.js";
 import { draw } from "./picture.js";
-import { discourseNodes } from "./trees.js";
+import { discourseNodes, flat } from "./trees.js";
 
 /** @typedef {import("./api.js").DocumentAnswer} DocumentAnswer */
 
@@ -115,11 +115,21 @@ export class WholeText {
     const { answer } = this;
     if (!answer?.tree) return;
     const width = Math.max(240, this.root.clientWidth);
-    const drawn = await drawing("discourse", answer, answer.tree, { width, view: "auto" });
+    const shown = flat(answer.tree, spans(answer));
+    const drawn = await drawing("discourse", answer, shown, { width, view: "auto", nested: true });
     if (answer !== this.answer) return;
     const name = `Discourse tree of the whole text: ${counted(answer.sentences.length, "sentence")}`;
-    this.scroll.replaceChildren(draw(drawn, discourseNodes(answer.tree), { name }));
+    this.scroll.replaceChildren(draw(drawn, discourseNodes(shown), { name }));
     this.scroll.hidden = false;
     set(this.treeButton, { "aria-expanded": "true" });
   }
+}
+
+/**
+ * The tokens of each sentence.
+ * @param {DocumentAnswer} answer
+ */
+function spans({ sentences }) {
+  let end = 0;
+  return new Set(sentences.map(({ tokens }) => `${end},${(end += tokens.length)}`));
 }

@@ -7,7 +7,7 @@ import { button, element, set } from "./dom.js";
 import { panel } from "./panel.js";
 import { draw, select } from "./picture.js";
 import { Replay } from "./replay.js";
-import { discourseNodes, listed, satelliteDepths, syntaxNodes } from "./trees.js";
+import { discourseNodes, flat, listed, satelliteDepths, syntaxNodes } from "./trees.js";
 
 /** @typedef {import("./trees.js").Task} Task */
 /** @typedef {import("./trees.js").Node} TreeNode */
@@ -160,7 +160,19 @@ export class Pane {
   nodesOf(sentence, tree) {
     return this.task === "syntax"
       ? syntaxNodes(/** @type {import("./trees.js").SyntaxTree} */ (tree), sentence.tokens)
-      : discourseNodes(/** @type {import("./trees.js").DiscourseTree} */ (tree));
+      : discourseNodes(flat(/** @type {import("./trees.js").DiscourseTree} */ (tree)));
+  }
+
+  /**
+   * What is replayed: every split has a node there, also those inside a relation of many nuclei.
+   * @param {View} view
+   * @returns {Promise<View>}
+   */
+  async replayed(view) {
+    if (!("edus" in view.tree)) return view;
+    const frame = { ...view.frame, nested: true };
+    const drawing = await this.services.draw(this.task, view.sentence, view.tree, frame);
+    return drawing ? { ...view, drawing, nodes: discourseNodes(view.tree) } : view;
   }
 
   /** Show the chosen tree, as soon as the server has drawn it. */
@@ -276,8 +288,8 @@ export class Pane {
       await this.showing; // the chosen tree may not be drawn yet
       const { view } = this;
       if (!view || view.tree !== wanted || wanted !== this.wanted) return;
-      const steps = await this.services.trace(this.task);
-      if (view === this.view && view.tree === this.wanted) this.startReplay(view, steps);
+      const [steps, whole] = await Promise.all([this.services.trace(this.task), this.replayed(view)]);
+      if (view === this.view && view.tree === this.wanted) this.startReplay(whole, steps);
     } finally {
       set(this.replayButton, { "aria-busy": null });
     }

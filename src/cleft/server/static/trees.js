@@ -158,6 +158,39 @@ export function syntaxNodes(tree, tokens) {
 }
 
 /**
+ * A discourse tree as it is drawn: all nuclei of a relation below one node, where a parser splits
+ * them into pairs that branch to the right. Its evidence is that of the outermost pair.
+ * @template {Pick<DiscourseTree, "nodes" | "evidence">} T
+ * @param {T} tree
+ * @param {Set<string>} [apart]  spans, as "left,right", that stay nodes: the sentences of a text
+ * @returns {T}
+ */
+export function flat(tree, apart) {
+  /** @type {DiscourseTree["nodes"]} */
+  const nodes = [];
+  /** @type {Evidence[]} */
+  const evidence = [];
+  /** @type {DiscourseTree["nodes"]} */
+  const open = [];
+  tree.nodes.forEach(([left, right, letters, names], at) => {
+    while (open.length && open[open.length - 1][1] <= left) open.pop();
+    const above = open.at(-1);
+    const goesOn = above && above[1] === right && !`${above[2]}${letters}`.includes("S");
+    if (goesOn && !apart?.has(`${left},${right}`) && new Set([...above[3], ...names]).size === 1) {
+      above[2] += letters.slice(1);
+      above[3].push(...names.slice(1));
+      return;
+    }
+    /** @type {DiscourseTree["nodes"][number]} */
+    const row = [left, right, letters, [...names]];
+    nodes.push(row);
+    evidence.push(tree.evidence?.[at] ?? {});
+    open.push(row);
+  });
+  return { ...tree, nodes, ...(tree.evidence ? { evidence } : {}) };
+}
+
+/**
  * The nodes of a discourse tree, EDUs included.
  * @param {Pick<DiscourseTree, "edus" | "texts" | "nodes" | "evidence" | "edu_evidence">} tree
  */
