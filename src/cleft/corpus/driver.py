@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from cleft import files
 from cleft.corpus.plan import PLAN as PLAN_NAME
 from cleft.corpus.plan import InputFile, Options, Plan, changes, find_files, grown, make_plan
 from cleft.corpus.shard import WHOLE, Outcome, ShardWorker, Task, shard_name
-from cleft.engines import RayWorkers, Workers, start
+from cleft.engines import start
 from cleft.errors import CleftError, OutputError, UsageError, WorkerError
 from cleft.models import builtin_models, model_path
 from cleft.runtime import ModelDirectory
@@ -43,8 +43,21 @@ TICK = 0.5
 """Seconds after which progress is told though nothing was finished."""
 
 
-Engine = Workers | RayWorkers
-"""What does tasks: processes of this machine, or actors of a Ray cluster."""
+class Engine(Protocol):
+    """What does tasks: processes of this machine, or actors of a Ray cluster."""
+
+    jobs: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether an answer should be waited for before the next task is given."""
+
+    def submit(self, task: Any) -> int:
+        """Give a task; the number by which its answer is known."""
+
+    def wait(self, seconds: float) -> list[tuple[int, Any, Exception | None]]:
+        """The answers that are there, or come so soon; a WorkerError for a worker that ended."""
+
 
 # ---------------------------------------------------------------- what is done
 
