@@ -10,7 +10,7 @@ from cleft.search.decode import Marks
 from cleft.span import Constraints, Span
 from cleft.tasks import DISCOURSE, SYNTAX, Task
 
-from .toy import TASKS, ToyScorer, batches, every_tree, log_softmax, sentence, tasks
+from .toy import TASKS, ToyScorer, batches, every_tree, sentence, tasks
 
 scorers = st.builds(
     ToyScorer,
@@ -27,22 +27,6 @@ class OneByOne(ToyScorer):
 
     def stateless(self, task: str) -> bool:
         return False
-
-
-class Inside(ToyScorer):
-    """A pointer that runs over the boundaries of the span alone."""
-
-    told = True
-
-    def inside(self, task: str) -> bool:
-        return self.told
-
-    def split(self, encoded, task, rows, spans, state):
-        log_probs, state = super().split(encoded, task, rows, spans, state)
-        places = np.arange(log_probs.shape[1])
-        legal = (places > spans[:, :1]) & (places < spans[:, 1:] + (task == "discourse"))
-        log_probs[~legal] = -np.inf
-        return np.array(list(map(log_softmax, log_probs))), state
 
 
 def asked(scorer: ToyScorer, sentences: list[list[str]], task: Task, beam: int) -> Statistics:
@@ -112,22 +96,6 @@ def test_a_level_is_one_call_for_all_sentences(task: Task) -> None:
     statistics = asked(scorer, sentences, task, beam=1)
     assert statistics.greedy_calls == deepest
     assert statistics.greedy_rows == sum(len(parse.derivation.splits) for [parse] in found)
-
-
-@TASKS
-@pytest.mark.parametrize("beam", [1, 4])
-def test_a_split_that_is_sure_is_not_asked_about(task: Task, beam: int) -> None:
-    knowing, other = Inside(5, history=False), Inside(5, history=False)
-    other.told = False
-    sentences, options = [sentence(length) for length in (1, 2, 3, 9)], SearchOptions(beam=beam)
-    one, two = (search(each, sentences, task, options) for each in (knowing, other))
-    assert [found[0].tree for found in one] == [found[0].tree for found in two]
-    assert [found[0].log_prob for found in one] == [found[0].log_prob for found in two]
-    few, all_ = (asked(each, sentences, task, beam).greedy_rows for each in (knowing, other))
-    splits = [split for found in one for split in found[0].derivation.splits]
-    sure = 0 if task.stops else sum(right - left == 2 for left, _, right in splits)
-    if beam == 1:
-        assert (few, all_) == (len(splits) - sure, len(splits))
 
 
 def _depth(splits) -> int:

@@ -95,9 +95,6 @@ class ToyScorer:
     def stateless(self, task: str) -> bool:
         return not self.history
 
-    def inside(self, task: str) -> bool:
-        return False
-
     def start(self, encoded: ToyEncoded, task: str) -> Floats:
         ends = np.array([vectors[-1] for vectors in encoded.boundaries])
         return np.tanh(ends.reshape(-1, SIZE) + self.first[task])

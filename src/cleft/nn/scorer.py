@@ -92,10 +92,6 @@ class TorchScorer:
         """Whether a span's split needs no history."""
         return not self.network.config.history
 
-    def inside(self, task: str) -> bool:
-        """Whether the boundaries of a span share all its chance."""
-        return self.network.config.pointer_range == "span"
-
     def start(self, encoded: Encoded, task: str) -> TorchState:
         """The state before the first split: one row a sentence."""
         memory = self._memory(encoded, task)

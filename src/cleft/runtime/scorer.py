@@ -248,10 +248,6 @@ class OnnxScorer:
         """Whether a span's split needs no history: that of all heads of a model, or of none."""
         return not self.manifest.history
 
-    def inside(self, task: str) -> bool:
-        """Whether the boundaries of a span share all its chance."""
-        return "after" in self.sessions.inputs(f"{task}-step")
-
     @fitting
     def start(self, encoded: Encoded, task: str) -> OnnxState:
         """The state before the first split: one row a sentence."""
@@ -302,7 +298,7 @@ class OnnxScorer:
         }
         if "left_query" in parts:
             inputs |= {name: parts[name] for name in ("left_query", "right_query")}
-        if self.inside(task):
+        if self._is_limited(task):
             before = spans[:, 1] + get_task(task).stops
             inputs |= {"after": spans[:, 0] - start, "before": before - start}
         for number, (hidden, cell) in enumerate(zip(state.hidden, state.cell, strict=True)):
@@ -310,12 +306,16 @@ class OnnxScorer:
             inputs[f"cell_{number}"] = cell
         return inputs
 
+    def _is_limited(self, task: str) -> bool:
+        """Whether a head's pointer runs over the boundaries of the span alone."""
+        return "after" in self.sessions.inputs(f"{task}-step")
+
     def _window(self, task: str, spans: Ints) -> tuple[int, int | None]:
         """The boundaries that a step needs: one span alone only its own, others (0, None), all.
 
         A document has as many steps as sentences: together they would look at their square.
         """
-        if len(spans) > 1 or not self.inside(task):
+        if len(spans) > 1 or not self._is_limited(task):
             return 0, None
         return int(spans[0, 0]), int(spans[0, 1]) + 1
 

@@ -90,7 +90,7 @@ class Namer:
         labels = labels[places]
         owner = np.repeat(np.arange(len(candidates)), items.counts)
         sums = np.bincount(owner, weights=gains, minlength=len(candidates)).tolist()
-        costs = self._costs(candidates, items, labels, owner).tolist()
+        costs = self._costs(candidates, items, labels, owner)
         made = [
             Structure(
                 candidate=each,
@@ -137,11 +137,11 @@ class Namer:
 
     def _costs(
         self, candidates: Sequence[Candidate], items: Items, labels: Ints, owner: Ints
-    ) -> Floats:
+    ) -> list[float]:
         """What the rare pairs of each hypothesis cost with its best labels and tags."""
         grammar, tagging = self.grammar, self.tagging
         if grammar is None or tagging is None or not candidates:
-            return np.zeros(len(candidates))
+            return [0.0] * len(candidates)
         tables = [each.decisions.table for each in candidates]
         lengths = [int(self.decoder.lengths[each.sentence]) for each in candidates]
         costs = grammar.costs(
@@ -150,7 +150,8 @@ class Namer:
             np.flatnonzero(items.table[:, 1] - items.table[:, 0] == 1),
             np.concatenate([tagging.best[tagging.part(each.sentence)] for each in candidates]),
         )
-        return np.bincount(owner, weights=costs, minlength=len(candidates))
+        found: list[float] = np.bincount(owner, weights=costs, minlength=len(candidates)).tolist()
+        return found
 
     def _order(self, structure: Structure) -> Apart:
         """What orders the labels of a structure."""

@@ -247,23 +247,12 @@ class Decoder:
         return short and self.scorer.stateless(self.task)
 
     def _asker(self, what: str) -> Ask:
-        """What asks a head without history about spans, and counts; not where it is sure."""
+        """What asks a head without history about spans, and counts."""
         state = self.scorer.start(self.encoded, self.task)
-        sure = not self.masks.stops and self.scorer.inside(self.task)
-        boundaries = int(self.lengths.max(initial=0)) + 1
 
         def ask(sentence: Ints, left: Ints, right: Ints) -> Floats:
-            wide = np.flatnonzero(right - left > 2) if sure else np.arange(len(left))
-            if len(wide):
-                self._count(what, len(wide))
-                log_probs, _ = self._split(sentence[wide], left[wide], right[wide], state)
-                if len(wide) == len(left):
-                    return log_probs
-            found = np.full((len(left), boundaries), -np.inf)
-            found[np.arange(len(left)), left + 1] = 0.0
-            if len(wide):
-                found[wide] = log_probs
-            return found
+            self._count(what, len(sentence))
+            return self._split(sentence, left, right, state)[0]
 
         return ask
 

@@ -61,10 +61,6 @@ class Scorer(Protocol):
         """
         ...
 
-    def inside(self, task: str) -> bool:
-        """Whether the boundaries of a span share all its chance: then one of two tokens is sure."""
-        ...
-
     def start(self, encoded: Encoded, task: str) -> State:
         """The state before the first split: one row a sentence, in order."""
         ...
