@@ -90,6 +90,10 @@ class EvidenceTable(Protocol):
         """The evidence of the node with this number."""
         ...
 
+    def whole(self, number: int) -> Evidence | None:
+        """What is known of the whole tree, if this is its root; no other node is looked at."""
+        ...
+
 
 class ScoredNode:
     """Base of the nodes of all kinds of trees."""
@@ -117,17 +121,24 @@ class ScoredNode:
     @property
     def tree_probability(self) -> float | None:
         """The probability that all of the tree is right; only the root of a parsed tree has it."""
-        return self.evidence.tree_probability if self.evidence else None
+        found = self._whole()
+        return found.tree_probability if found else None
 
     @property
     def log_prob(self) -> float | None:
         """The log-probability of the whole tree; only the root of a parsed tree has it."""
-        return self.evidence.log_prob if self.evidence else None
+        found = self._whole()
+        return found.log_prob if found else None
 
     @property
     def split_log_prob(self) -> float | None:
         """The log-probability of the tree's splits alone; only the root of a parsed tree has it."""
-        return self.evidence.split_log_prob if self.evidence else None
+        found = self._whole()
+        return found.split_log_prob if found else None
+
+    def _whole(self) -> Evidence | None:
+        """The evidence, or as much of it as is about the whole tree."""
+        return self.evidence
 
     def _repr_svg_(self) -> str:
         from cleft.draw import svg

@@ -26,6 +26,9 @@ class Silent:
     def of(self, number: int) -> Evidence | None:
         return Evidence(label=float(number))
 
+    def whole(self, number: int) -> Evidence | None:
+        return None
+
 
 def splits_of(chooser: random.Random, left: int, right: int) -> list[Split]:
     made, stack = [], [(left, right)]
@@ -108,6 +111,10 @@ def test_a_nodes_evidence_is_that_of_its_spans(options: SearchOptions) -> None:
             built = with_evidence(parse, parse.tree.leaves())
             assert built == parse.tree
             copied = pickle.loads(pickle.dumps(parse.tree))
+            # Of the whole tree it is known before the evidence of any node is made.
+            early = [(n.log_prob, n.split_log_prob, n.tree_probability) for n in copied.preorder()]
+            late = [(n.log_prob, n.split_log_prob, n.tree_probability) for n in built.preorder()]
+            assert early == late
             expected = [node.evidence for node in built.preorder()]
             assert [node.evidence for node in parse.tree.preorder()] == expected
             assert [node.evidence for node in copied.preorder()] == expected

@@ -181,14 +181,31 @@ def _compact_data(tree: Tree | DiscourseTree) -> dict[str, Any]:
 def _shape(tree: Tree | DiscourseTree) -> dict[str, Any]:
     """A tree without what is known of its nodes."""
     if isinstance(tree, Tree):
-        phrases = [[node.label, *span] for span, node in tree.spans() if node.word is None]
-        return {"tags": tree.tags(), "nodes": phrases}
+        return _phrases(tree)
     inner = [
         [*span, node.nuclearity, list(node.relations)]
         for span, node in tree.spans()
         if node.children
     ]
     return {"edus": [list(edu.span) for edu in tree.edus], "nodes": inner}
+
+
+def _phrases(tree: Tree) -> dict[str, Any]:
+    """Tags, and phrases in preorder, by one walk: a corpus run does this for every tree."""
+    tags: list[str] = []
+    nodes: list[list[Any]] = []
+    stack: list[Tree | list[Any]] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):  # the row of a phrase whose words have all been met
+            node.append(len(tags))
+        elif node.word is not None:
+            tags.append(node.label)
+        else:
+            nodes.append([node.label, len(tags)])
+            stack.append(nodes[-1])
+            stack.extend(node.children[::-1])
+    return {"tags": tags, "nodes": nodes}
 
 
 def syntax_data(tree: Tree) -> dict[str, Any]:

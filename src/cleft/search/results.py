@@ -15,7 +15,7 @@ from cleft.evidence import Calibration, Evidence, TaskCalibration
 from cleft.search.beam import Decisions
 from cleft.search.labels import Labels
 from cleft.search.scorer import Floats
-from cleft.search.trees import INNER, MIDDLE, ONLY, ROLES, spans_of
+from cleft.search.trees import INNER, MIDDLE, ONLY, OUTER, ROLES, spans_of
 from cleft.span import Span, Split
 from cleft.tasks import Derivation
 from cleft.tree import Tree, is_dummy
@@ -100,6 +100,16 @@ class Record:
         if role == INNER:
             return replace(shared, split=found.split, splits=found.splits)
         return replace(found, split=None, splits=())
+
+    def whole(self, number: int) -> Evidence | None:
+        """The log-probabilities of the tree and how probable it is, if the node is its root."""
+        if number not in (ONLY, OUTER):
+            return None
+        return Evidence(
+            log_prob=self.log_prob,
+            split_log_prob=self.score,
+            tree_probability=self.calibration.trees(self.log_prob),
+        )
 
     @property
     def labelled(self) -> dict[Span, str]:
