@@ -16,7 +16,7 @@ SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py"))
 PAGES = [
     *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile"),
     *ROOT.glob("docs/**/*.md"),
-    *ROOT.glob("recipes/*"),
+    *ROOT.glob("recipes/*.*"),
     *BENCHMARKS.glob("**/*.md"),
 ]
 NAMED = re.compile(r"benchmarks/[\w/-]+\.(?:py|json|toml|svg)\b")

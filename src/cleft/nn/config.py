@@ -118,8 +118,8 @@ class NetworkConfig:
       `pointer`, where the decoder and the pointer also see what it says
     - `branching`, `dummy`: how syntactic trees are made binary
 
-    >>> NetworkConfig(encoder_hidden=200).boundary_size
-    400
+    >>> NetworkConfig(encoder_hidden=200).encoder_layers
+    3
     >>> NetworkConfig(decoder_layers=0)
     Traceback (most recent call last):
     cleft.errors.RecipeError: network.decoder_layers: expected 1 or more, found 0
