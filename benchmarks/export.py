@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import tempfile
 import time
 import warnings
@@ -22,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
-import onnxruntime
 import torch
 from torch import Tensor, nn
 
@@ -44,6 +44,9 @@ SENTENCES = [
 ]
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
+
+# As the runtime does, before the library is imported: its import leaves a file in the home.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 class Graph(NamedTuple):
@@ -108,6 +111,8 @@ def theirs(transformer: Transformer, windows: Windows) -> Iterator[Graph]:
 
 def row(graph: Graph, expected: Numbers, real: Numbers, turns: int) -> str:
     """A line of the table."""
+    import onnxruntime
+
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = 1
     settings.log_severity_level = 3
