@@ -140,7 +140,8 @@ class Document:
     def flat_trees(self) -> list[DiscourseTree]:
         """The trees as they are drawn and written as rs3: nuclei of one relation below one node.
 
-        Those inside a sentence are not joined with those of the sentences around it.
+        Those inside a sentence are not joined with those of the sentences around it. Draw them
+        with `nested`, which leaves a tree as it is given.
         """
         apart = [self.span_of(number) for number in range(len(self.sentences))]
         return [tree.debinarise(apart) for tree in self.trees]

@@ -204,6 +204,7 @@ def _rendered(shown: list[Shown], args: argparse.Namespace) -> str | bytes:
     from cleft.draw import Diff, Options, Section, html, latex, pdf, png, svg
 
     form = _form(args)
+    # `_as_drawn` has joined the nuclei already, so trees are drawn as they are given.
     options = Options(theme=args.theme or "auto", view=args.view or "auto", nested=True)
     if args.width is not None:
         options = replace(options, width=args.width)

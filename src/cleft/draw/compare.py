@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cleft.discourse import DiscourseTree
-from cleft.draw.layout import Mark
+from cleft.draw.layout import Mark, as_drawn
 from cleft.errors import MetricError, UsageError
 from cleft.span import Span
 from cleft.tree import Tree
@@ -77,7 +77,7 @@ def diff(gold: AnyTree, predicted: AnyTree, *, nested: bool = False) -> Diff:
     if isinstance(gold, Tree) and isinstance(predicted, Tree):
         marks, agree, total = _syntax(gold, predicted)
     elif isinstance(gold, DiscourseTree) and isinstance(predicted, DiscourseTree):
-        sides = (gold, predicted) if nested else (gold.debinarise(), predicted.debinarise())
+        sides = as_drawn(gold, nested=nested), as_drawn(predicted, nested=nested)
         marks, agree, total = _discourse(*sides)
         shown = sides
     else:

@@ -35,8 +35,8 @@ class Options:
     - `view`: `tree`; `rows`, into which a wide syntax tree is split; `outline`, which fits any
       width; `auto` takes the first of them that fits
     - `title`: what the drawing is called, for screen readers and pages
-    - `nested`: a multinuclear relation of several nuclei is drawn as the pairs that a parser
-      splits it into, not as one node
+    - `nested`: a discourse tree is drawn as it is given, with the pairs that a parser splits a
+      relation of several nuclei into, and not with all of them below one node
 
     >>> Options(theme="dark").width
     1200
