@@ -126,6 +126,24 @@ def test_genres_and_files_are_read_as_the_recipe_says(tmp_path):
     assert len(read_sentences("discourse", [str(path), str(path)], DataConfig(train=("x",)))) == 4
 
 
+def test_trees_that_a_parser_was_not_sure_of_are_left_out(tmp_path):
+    path = tmp_path / "silver.jsonl"
+    line = '{"tokens": ["%s", "b"], "edus": [[0, 2]], "splits": []%s}\n'
+    said = ', "confidence": {"syntax": 0.1, "discourse": %s}'
+    path.write_text(line % ("sure", said % 0.75) + line % ("not", said % 0.7) + line % ("gold", ""))
+
+    def read(**options):
+        config = DataConfig(train=("x",), **options)
+        return [found.words[0] for found in read_sentences("discourse", [str(path)], config)]
+
+    assert read() == ["sure", "not", "gold"]
+    assert read(confidence=0.75) == ["sure", "gold"]
+    for wrong in ("0.7", '{"discourse": "high"}', '{"discourse": 1.5}'):
+        path.write_text(line % ("a", f', "confidence": {wrong}'))
+        with pytest.raises(FormatError, match=r"silver.jsonl record 1: expected a number from 0"):
+            read(confidence=0.5)
+
+
 def test_syntax_is_read_from_json_lines_too_and_a_missing_tree_is_an_error(tmp_path):
     from cleft.formats.jsonl import Record, format_record
 

@@ -108,6 +108,10 @@ def test_tasks_are_those_that_have_data():
             {"data": {"syntax": {"train": "set/a.mrg", "portions": {"set": 1.5}}}},
             "data.syntax.portions.set: expected more than 0 and at most 1, found 1.5",
         ),
+        (
+            {"data": {"syntax": {"train": "a", "confidence": 1.0}}},
+            "data.syntax.confidence: expected at least 0 and less than 1, found 1.0",
+        ),
         ({"data": {}}, "data: expected a table"),
         ({"data": {"syntax": {}}}, "data.syntax.train: expected a value, found none"),
         ({"data": {"syntax": {"train": []}}}, "data.syntax.train: expected at least one file"),

@@ -25,7 +25,7 @@ from cleft.discourse import DiscourseTree, Edu
 from cleft.errors import FormatError, InputError
 from cleft.formats.cleaning import cleaning
 from cleft.formats.json_values import as_list
-from cleft.formats.jsonl import read_jsonl
+from cleft.formats.jsonl import Record, read_jsonl
 from cleft.formats.registry import FORMATS, begins_as, format_of
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Vocabulary
@@ -161,6 +161,8 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
         genre = str(record.fields.get("genre", ""))
         if config.genres and genre not in config.genres:
             continue
+        if _confidence(record, task, f"{file} record {number}") < config.confidence:
+            continue
         tree = record.syntax if in_brackets else record.trees.get(task)
         if tree is None:
             raise InputError(
@@ -175,6 +177,19 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
                 hint="give 'tokens'",
             )
         yield Sentence(words=tuple(record.tokens), tree=tree, genre=genre, source=source)
+
+
+def _confidence(record: Record, task: str, where: str) -> float:
+    """How sure the parser was that made a record's tree; gold trees, which say nothing, are 1."""
+    said = record.fields.get("confidence", {})
+    found = said.get(task, 1.0) if isinstance(said, dict) else None
+    if not isinstance(found, int | float) or not 0 <= found <= 1:
+        raise FormatError(
+            f"expected a number from 0 to 1 for each task as 'confidence', found {said!r}",
+            where=where,
+            hint="leave 'confidence' out for gold trees",
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

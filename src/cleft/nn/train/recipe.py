@@ -47,6 +47,8 @@ class DataConfig:
     - `test`: files that are looked at once, when the run is over, by the name of their set; in a
       recipe also a path or a list, and then a set is called after the directory of its files
     - `silver`: the sets whose trees were made by a parser; they are called silver in results
+    - `confidence`: leave out trees whose record says that the parser that made them was less sure
+      than this (JSON Lines with `confidence`, as `recipes/silver.py` writes it); 0 keeps all
     """
 
     train: tuple[str, ...]
@@ -59,16 +61,28 @@ class DataConfig:
     metric: str = ""
     test: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     silver: tuple[str, ...] = ()
+    confidence: float = 0.0
 
     def check(self, task: str) -> None:
         """Fail if a value cannot be meant."""
         where = f"data.{task}"
+        if not 0 <= self.confidence < 1:
+            _fail(f"{where}.confidence", "at least 0 and less than 1", self.confidence)
         if not self.train:
             _fail(f"{where}.train", "at least one file", self.train)
         if self.clean not in CLEANINGS:
             _fail(f"{where}.clean", f"one of {', '.join(CLEANINGS)}", self.clean)
         if self.limit < 0:
             _fail(f"{where}.limit", "0 or more", self.limit)
+        if self.repeat < 1:
+            _fail(f"{where}.repeat", "1 or more", self.repeat)
+        metrics = get_task(task).metrics
+        if self.metric and self.metric not in metrics:
+            _fail(f"{where}.metric", " or ".join(metrics), self.metric)
+        self._check_sets(where)
+
+    def _check_sets(self, where: str) -> None:
+        """Fail if a name is that of no set, or a set is for training and for test."""
         for name, portion in self.portions.items():
             if name not in (*map(set_name, self.train), *PARTS):
                 _fail(f"{where}.portions", "names of sets of train", name)
@@ -81,11 +95,6 @@ class DataConfig:
         for path in sum(self.test.values(), ()):
             if path in self.train:
                 _fail(f"{where}.test", "files that are not trained on", path)
-        if self.repeat < 1:
-            _fail(f"{where}.repeat", "1 or more", self.repeat)
-        metrics = get_task(task).metrics
-        if self.metric and self.metric not in metrics:
-            _fail(f"{where}.metric", " or ".join(metrics), self.metric)
 
     def fixed_choices(self) -> dict[str, Any]:
         """What a model depends on: all but the keys for the scores at the end."""
