@@ -1,12 +1,13 @@
 """Losses over all spans, against plain loops over one tree."""
 
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
-from cleft.nn.train.batches import collate
-from cleft.nn.train.objective import GoldSpans, chart_labels, explore_loss
+from cleft.nn.train.batches import Example, collate
+from cleft.nn.train.objective import GoldSpans, Objective, chart_labels, explore_loss
 from tests.nn.conftest import BOTH, Bench
 
 SPANS = {**BOTH, "history": False, "span_scores": 6, "pointer_range": "span"}
@@ -112,6 +113,51 @@ def test_spans_outside_the_tree_have_the_label_none():
     left, right = batch.items.T
     assert torch.equal(targets[batch.rows, left, right], batch.labels)
     assert (targets[~gold.inside] == -1).all()
+
+
+def heads_alone(words: tuple[str, ...], heads: list[int]) -> Example:
+    none = np.zeros(0, np.int64)
+    return Example(
+        task="syntax",
+        words=words,
+        splits=none.reshape(0, 3),
+        items=none.reshape(0, 2),
+        labels=none,
+        tags=np.full(len(words), -1),
+        heads=np.array(heads),
+        has_tree=False,
+    )
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("none", [False, True])
+def test_a_sentence_with_heads_alone_teaches_nothing_about_trees(none):
+    bench = Bench(NetworkConfig(**SPANS, word_heads=4, label_none=none)).scramble()
+    objective = Objective(bench.network)
+    trees = bench.examples("syntax")[:3]
+    more = heads_alone(("she", "rained", "it"), [2, 0, -1])
+    before = objective.losses(collate(trees, bench.featurise))
+    after = objective.losses(collate([*trees, more], bench.featurise))
+    for name, (loss, count) in before.items():
+        assert float(after[name][0]) == pytest.approx(float(loss), rel=1e-5), name
+        assert after[name][1] == count, name
+    assert "head" not in before
+    assert after["head"][1] == 2
+    alone = objective.losses(collate([more], bench.featurise))
+    assert float(alone["head"][0]) == pytest.approx(float(after["head"][0]), rel=1e-5)
+    assert {name for name, (loss, _) in alone.items() if float(loss)} == {"head"}
+
+
+def test_no_head_is_looked_for_beyond_a_sentence():
+    bench = Bench(NetworkConfig(**SPANS, word_heads=4)).scramble()
+    assert bench.network.word_heads is not None
+    batch = collate(
+        [heads_alone(("she",), [0]), heads_alone(("a", "b", "c"), [0, 1, 1])], bench.featurise
+    )
+    scores = bench.network.word_heads(bench.network.encoder(batch.inputs))
+    assert scores.shape == (2, 3, 4)
+    assert torch.isfinite(scores[0]).tolist() == [[True, True, False, False]] * 3
+    assert torch.isfinite(scores[1]).all()
 
 
 def _words(gold: GoldSpans) -> torch.Tensor:

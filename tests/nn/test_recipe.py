@@ -112,6 +112,18 @@ def test_tasks_are_those_that_have_data():
             {"data": {"syntax": {"train": "a", "confidence": 1.0}}},
             "data.syntax.confidence: expected at least 0 and less than 1, found 1.0",
         ),
+        (
+            {"data": {"syntax": {"train": "a", "heads": "b.conllu"}}},
+            "data.syntax.heads: expected none, unless network.word_heads is above 0",
+        ),
+        (
+            {
+                "network": {"tasks": ["discourse"], "word_heads": 5},
+                "data": {"discourse": {"train": "a", "heads": "b.conllu"}},
+            },
+            "data.discourse.heads: expected none, unless network.word_heads is above 0 and the task",
+        ),
+        ({"network": {"word_heads": 5}}, "network.word_heads: expected 0 without data.syntax.head"),
         ({"data": {}}, "data: expected a table"),
         ({"data": {"syntax": {}}}, "data.syntax.train: expected a value, found none"),
         ({"data": {"syntax": {"train": []}}}, "data.syntax.train: expected at least one file"),

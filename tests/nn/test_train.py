@@ -118,6 +118,35 @@ def test_a_run_leaves_its_record(tmp_path):
     assert config["best"] == run["best"]
 
 
+def test_the_heads_of_words_are_learnt_beside_trees_and_left_out_of_the_export(tmp_path):
+    path = tmp_path / "words" / "heads.conllu"
+    path.parent.mkdir()
+    columns = "{}\t{}\t_\t_\t{}\t_\t{}\t_\t_\t_\n"
+    said = [(1, "Grey", "JJ", 2), (2, "herons", "NNS", 3), (3, "sing", "VBP", 0)]
+    path.write_text("".join(columns.format(*word) for word in said) + "\n")
+    recipe = tiny(
+        "syntax",
+        *BY_HEART,
+        *("data.syntax.limit=5", "training.learning_rate=0.01", "network.word_heads=8"),
+        f'data.syntax.heads=["{path}"]',
+    )
+    record = train(recipe, tmp_path / "run")
+    assert record["sentences"] == {"syntax": 6}
+    assert str(path) in record["data"]
+    steps = [line for line in lines(tmp_path / "run") if "head" in line]
+    assert steps[0]["head"] > 1
+    assert steps[-1]["head"] < 0.05
+    assert "JJ" in load_model(tmp_path / "run" / "best").vocabulary.tags
+    export(tmp_path / "run", tmp_path / "model")
+    for origin in ("run", "model"):  # neither an export nor a new recipe needs to have them
+        settings = ("training.epochs=1", f'data.syntax.heads=["{path}"]', "network.word_heads=8")
+        for number, chosen in enumerate((settings, settings[:1])):
+            begun = read_recipe(
+                "recipes/tiny-syntax.toml", chosen, init=str(tmp_path / origin), output=""
+            )
+            train(begun, tmp_path / f"{origin}-{number}")
+
+
 def test_a_run_without_dev_keeps_its_last_model(tmp_path):
     empty = tmp_path / "empty.mrg"
     empty.write_text("\n")

@@ -4,10 +4,13 @@ import pytest
 
 from cleft.errors import FormatError, InputError
 from cleft.text import read_conllu
+from cleft.text.annotated import read_word_heads
 
 
-def row(number: str, form: str, upos: str = "_", xpos: str = "_", misc: str = "_") -> str:
-    return "\t".join([number, form, "_", upos, xpos, "_", "_", "_", "_", misc])
+def row(
+    number: str, form: str, upos: str = "_", xpos: str = "_", misc: str = "_", head: str = "_"
+) -> str:
+    return "\t".join([number, form, "_", upos, xpos, "_", head, "_", "_", misc])
 
 
 def written(tmp_path, *lines: str):
@@ -101,3 +104,34 @@ def test_a_bad_line_is_named(tmp_path, lines, line, problem):
 def test_comments_alone_are_no_sentence(tmp_path):
     with pytest.raises(InputError, match="found none"):
         list(read_conllu(written(tmp_path, "# text = a", "", "")))
+
+
+def test_the_heads_of_words_are_numbered_as_tokens_are(tmp_path):
+    path = written(
+        tmp_path,
+        "# text = il parle du vin rouge",
+        row("1", "il", head="2"),
+        row("2", "parle", head="0"),
+        row("3-4", "du"),
+        row("3", "de", head="5"),
+        row("4", "le", head="3"),
+        row("4.1", "bon", head="5"),
+        row("5", "vin", head="2"),
+        row("6", "rouge"),
+        "",
+        row("1", "Non", xpos="RB", head="0"),
+    )
+    first, second = read_word_heads(path)
+    assert first.words == ("il", "parle", "du", "vin", "rouge")
+    assert first.heads == (2, 0, 4, 2, -1)
+    assert first.tags is None
+    assert second == (("Non",), ("RB",), (0,))
+
+
+@pytest.mark.parametrize("head", ["3", "x", "²", "-1", ""])
+def test_a_head_that_is_no_word_is_named(tmp_path, head):
+    path = written(tmp_path, row("1", "a", head="2"), row("2", "b", head=head))
+    with pytest.raises(FormatError) as caught:
+        list(read_word_heads(path))
+    assert "input.conllu line 2: expected the number of a word, 0 or _" in str(caught.value)
+    assert f"as the head of 'b', found {head!r}" in str(caught.value)

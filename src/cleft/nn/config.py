@@ -114,6 +114,8 @@ class NetworkConfig:
     - `label_none`: whether spans that are no nodes of the tree are learnt as a label of their own
       (tasks whose spans carry the labels)
     - `tags`: whether there is a part-of-speech head
+    - `word_heads`: the width of an auxiliary head that learns which word each word depends on,
+      from `data.syntax.heads`; it teaches the encoder and is not exported; 0 for none
     - `edu_boundaries`: an auxiliary head that marks EDU boundaries: `none`, `loss`, or
       `pointer`, where the decoder and the pointer also see what it says
     - `branching`, `dummy`: how syntactic trees are made binary
@@ -154,6 +156,7 @@ class NetworkConfig:
     label_none: bool = False
     tags: bool = False
     tag_size: int = 100
+    word_heads: int = 0
     edu_boundaries: Literal["none", "loss", "pointer"] = "none"
     edu_size: int = 100
     embed_dropout: float = 0.33
@@ -194,7 +197,7 @@ class NetworkConfig:
 
     def _check_numbers(self) -> None:
         at_least = {"word_size": 0, "char_size": 0, "char_hidden": 0, "encoder_layers": 0}
-        at_least |= {"casing_size": 0, "transformer_depth": 0, "span_scores": 0}
+        at_least |= {"casing_size": 0, "transformer_depth": 0, "span_scores": 0, "word_heads": 0}
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool):

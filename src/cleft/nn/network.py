@@ -1,4 +1,4 @@
-"""The whole network: one encoder, a head for each task, a part-of-speech head if asked.
+"""The whole network: one encoder, a head for each task, heads for words if asked.
 
 The encoder `lstm` reads word and character embeddings; `transformer` reads a
 Hugging Face encoder, under a BiLSTM or by itself. Both give one vector a boundary.
@@ -16,7 +16,7 @@ from torch.nn import functional
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import PAD, Inputs, Vocabulary
 from cleft.nn.heads import SplitHead
-from cleft.nn.layers import BiLstm, Mlp, SharedDropout, real_positions, token_dropout
+from cleft.nn.layers import Biaffine, BiLstm, Mlp, SharedDropout, real_positions, token_dropout
 from cleft.nn.transformer import Transformer
 from cleft.runtime.units import MARKS, PARTS
 from cleft.runtime.words import CASINGS
@@ -192,6 +192,26 @@ class Tagger(nn.Module):
         return scores
 
 
+class WordHeads(nn.Module):
+    """Which word each word depends on: a biaffine of both, each seen by its two boundaries."""
+
+    def __init__(self, size: int, config: NetworkConfig) -> None:
+        super().__init__()
+        width = config.word_heads
+        self.word = Mlp(2 * size, width, config.mlp_dropout)
+        self.head = Mlp(2 * size, width, config.mlp_dropout)
+        self.root = nn.Parameter(torch.zeros(width))
+        self.pair = Biaffine(width, 1)
+
+    def forward(self, encoding: Encoding) -> Tensor:
+        """Scores (batch, n, n + 1) of the root and of each word as head, -inf beyond the last."""
+        words = torch.cat([encoding.boundaries[:, :-1], encoding.boundaries[:, 1:]], dim=-1)
+        root = self.root.expand(len(words), 1, -1)
+        scores = self.pair.chart(self.word(words), torch.cat([root, self.head(words)], 1))
+        # There are as many boundaries as words and the root.
+        return scores.squeeze(-1).masked_fill(~encoding.mask.unsqueeze(1), float("-inf"))
+
+
 class Network(nn.Module):
     """The network of a configuration and a vocabulary."""
 
@@ -210,6 +230,7 @@ class Network(nn.Module):
             labels = max(1, len(vocabulary.labels.get(task, ())))
             self.heads[task] = SplitHead(size, summary, labels, config, task=config.task(task))
         self.tagger = Tagger(size, len(vocabulary.tags), config) if config.tags else None
+        self.word_heads = WordHeads(size, config) if config.word_heads else None
 
     @property
     def reader(self) -> Encoder:

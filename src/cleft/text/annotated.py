@@ -34,8 +34,20 @@ class _Row(NamedTuple):
     form: str
     upos: str
     xpos: str
+    head: str
     space: bool
     line: int
+
+
+class WordHeads(NamedTuple):
+    """The words of a sentence, their tags, and the number of each one's head.
+
+    Words count from 1; 0 is the root, -1 a head that is not given.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None
+    heads: tuple[int, ...]
 
 
 def read_conllu(path: str | Path) -> Iterator[SentenceInput]:
@@ -53,6 +65,33 @@ def read_conllu(path: str | Path) -> Iterator[SentenceInput]:
             yield source
     if empty:
         raise InputError("expected sentences in CoNLL-U, found none", where=name)
+
+
+def read_word_heads(path: str | Path) -> Iterator[WordHeads]:
+    """The words of the sentences of a CoNLL-U file with their heads, one sentence at a time."""
+    name = files.source_name(path)
+    for number, lines in _blocks(path):
+        every = ((at, line) for at, line in enumerate(lines, number) if not line.startswith("#"))
+        rows = [row for at, line in every if (row := _row(line, Place(name, at))) is not None]
+        if rows:
+            units = _units(rows, name)
+            words = tuple(row.form for row in units)
+            yield WordHeads(words, _tags(units), tuple(_heads(units, name)))
+
+
+def _heads(units: list[_Row], name: str) -> Iterator[int]:
+    """The place of each unit's head among the units."""
+    place = {k: at for at, row in enumerate(units, 1) for k in range(row.first, row.last + 1)}
+    place[0] = 0
+    for row in units:
+        number = int(row.head) if row.head.isdecimal() else None
+        if row.head != "_" and number not in place:
+            raise FormatError(
+                f"expected the number of a word, 0 or _ as the head of {row.form!r}, "
+                f"found {row.head!r}",
+                where=Place(name, row.line),
+            )
+        yield -1 if number is None else place[number]
 
 
 def _blocks(path: str | Path) -> Iterator[tuple[int, list[str]]]:
@@ -114,7 +153,8 @@ def _row(line: str, where: Place) -> _Row | None:
     start = int(number[1])
     space = "SpaceAfter=No" not in columns[9].split("|")
     last = int(number[3] or start)
-    return _Row(start, last, columns[1], columns[3], columns[4], space, where.line or 0)
+    form, upos, xpos, head = columns[1], columns[3], columns[4], columns[6]
+    return _Row(start, last, form, upos, xpos, head, space, where.line or 0)
 
 
 def _units(rows: list[_Row], name: str) -> list[_Row]:
@@ -148,7 +188,9 @@ def _spelled_out(whole: _Row, words: list[_Row]) -> list[_Row]:
         inner = [word._replace(space=False) for word in words[:-1]]
         return [*inner, words[-1]._replace(space=whole.space)]
     upos, xpos = ("+".join(getattr(word, name) for word in words) for name in ("upos", "xpos"))
-    return [whole._replace(upos=upos, xpos=xpos)]
+    inside = {str(number) for number in range(whole.first, whole.last + 1)}
+    head = next((word.head for word in words if word.head not in inside), "_")
+    return [whole._replace(upos=upos, xpos=xpos, head=head)]
 
 
 def _tags(units: list[_Row]) -> tuple[str, ...] | None:

@@ -20,6 +20,8 @@ from cleft.nn.features import Featuriser, Inputs
 
 Numbers = npt.NDArray[np.int64]
 
+NONE: Numbers = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
@@ -32,6 +34,8 @@ class Example:
     labels: Numbers  # (labelled), -1 where the label is unknown
     tags: Numbers | None = None  # (n), -1 where unknown
     edus: Numbers | None = None  # (n + 1): 1 where an EDU ends, -1 at both ends
+    heads: Numbers | None = None  # (n): the word that each depends on, from 1; 0 is the root
+    has_tree: bool = True  # else it has heads alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,8 @@ class Batch:
     labels: Tensor  # (items)
     tags: Tensor | None  # (batch, n)
     edus: Tensor | None  # (batch, n + 1)
+    heads: Tensor | None  # (batch, n)
+    has_tree: Tensor  # (batch), false for a sentence with heads alone, and where nothing counts
     counts: dict[str, int]
     tokens: int
 
@@ -150,9 +156,12 @@ def collate(examples: Sequence[Example], featurise: Featuriser, *, counts: bool 
     labels = torch.from_numpy(np.concatenate([example.labels for example in examples]))
     tags = [example.tags for example in examples]
     edus = [example.edus for example in examples]
+    heads = [NONE if example.heads is None else example.heads for example in examples]
     tag_table = None if any(row is None for row in tags) else _padded(tags, -1, width)  # type: ignore[arg-type]
     edu_table = None if any(row is None for row in edus) else _padded(edus, -1, width + 1)  # type: ignore[arg-type]
+    head_table = _padded(heads, -1, width) if any(map(len, heads)) else None
     targets = {"split": split, "label": labels, "tag": tag_table, "edu": edu_table}
+    targets["head"] = head_table
     known = {name: table for name, table in targets.items() if table is not None}
     if not counts:
         for table in known.values():
@@ -168,6 +177,8 @@ def collate(examples: Sequence[Example], featurise: Featuriser, *, counts: bool 
         labels=labels,
         tags=tag_table,
         edus=edu_table,
+        heads=head_table,
+        has_tree=torch.tensor([example.has_tree and counts for example in examples]),
         counts={name: int((table >= 0).sum()) for name, table in known.items()},
         tokens=int(inputs.lengths.sum()) if counts else 0,
     )

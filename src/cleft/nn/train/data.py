@@ -35,6 +35,7 @@ from cleft.runtime.units import Unit
 from cleft.runtime.words import plain_form
 from cleft.span import Span
 from cleft.tasks import Derivation, Task, get_task
+from cleft.text.annotated import read_word_heads
 from cleft.tree import Tree
 
 Over = tuple[tuple[Unit, ...], DiscourseTree]
@@ -202,6 +203,24 @@ class Decisions:
     labels: tuple[str, ...]  # (labelled)
     tags: tuple[str, ...] | None = None
     edus: Numbers | None = None  # (n + 1): 1 where an EDU ends, -1 at both ends
+    heads: Numbers | None = None  # (n): the word that each depends on, from 1; 0 is the root
+    has_tree: bool = True
+
+
+def read_heads(path: str, config: NetworkConfig) -> list[Decisions]:
+    """The sentences of a CoNLL-U file: no tree, but the heads of words, and their tags."""
+    return [
+        Decisions(
+            words=words,
+            splits=_numbers([]).reshape(-1, 3),
+            items=_numbers([]).reshape(-1, 2),
+            labels=(),
+            tags=tags if config.tags else None,
+            heads=_numbers(heads),
+            has_tree=False,
+        )
+        for words, tags, heads in read_word_heads(Path(path).expanduser())
+    ]
 
 
 def derive_sentences(
@@ -267,6 +286,8 @@ def make_examples(task: str, rows: Iterable[Decisions], vocabulary: Vocabulary) 
             labels=_numbers([labels.get(label, -1) for label in row.labels]),
             tags=None if row.tags is None else _numbers([tags.get(tag, -1) for tag in row.tags]),
             edus=row.edus,
+            heads=row.heads,
+            has_tree=row.has_tree,
         )
         for row in rows
     ]

@@ -60,6 +60,9 @@ class Objective(nn.Module):
         if network.tagger is not None and batch.tags is not None:
             tags = network.tagger(encoding.boundaries)
             losses["tag"] = (_cross_entropy(tags, batch.tags), batch.counts["tag"])
+        if network.word_heads is not None and batch.heads is not None:
+            heads = network.word_heads(encoding)
+            losses["head"] = (_cross_entropy(heads, batch.heads), batch.counts["head"])
         if known.marks is not None and batch.edus is not None:
             losses["edu"] = (_binary(known.marks, batch.edus), batch.counts["edu"])
         if known.spans is not None:
@@ -159,11 +162,11 @@ class GoldSpans:
 def _all_spans(batch: Batch) -> tuple[Tensor, Tensor]:
     """Where the boundaries (batch, n + 1) and the spans (batch, n + 1, n + 1) of sentences are.
 
-    A share of a batch that does not count has none (`collate`).
+    One without a tree has none, nor has a share of a batch that does not count (`collate`).
     """
     lengths = batch.inputs.lengths
     places = torch.arange(int(batch.inputs.words.shape[1]) - 1, device=lengths.device)
-    real = (places <= lengths.unsqueeze(1)) & (batch.tokens > 0)
+    real = (places <= lengths.unsqueeze(1)) & batch.has_tree.unsqueeze(1)
     return real, real.unsqueeze(1) & real.unsqueeze(2) & (places > places.unsqueeze(1))
 
 

@@ -46,6 +46,8 @@ class DataConfig:
     - `metric`: how trees are scored: `collins` (if none is named) or `spmrl` for syntax
     - `test`: files that are looked at once, when the run is over, by the name of their set; in a
       recipe also a path or a list, and then a set is called after the directory of its files
+    - `heads`: CoNLL-U files whose words teach the encoder what they depend on, and their tags
+      (`network.word_heads`; syntax only)
     - `silver`: the sets whose trees were made by a parser; they are called silver in results
     - `confidence`: leave out trees whose record says that the parser that made them was less sure
       than this (JSON Lines with `confidence`, as `recipes/silver.py` writes it); 0 keeps all
@@ -62,6 +64,7 @@ class DataConfig:
     test: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     silver: tuple[str, ...] = ()
     confidence: float = 0.0
+    heads: tuple[str, ...] = ()
 
     def check(self, task: str) -> None:
         """Fail if a value cannot be meant."""
@@ -84,7 +87,7 @@ class DataConfig:
     def _check_sets(self, where: str) -> None:
         """Fail if a name is that of no set, or a set is for training and for test."""
         for name, portion in self.portions.items():
-            if name not in (*map(set_name, self.train), *PARTS):
+            if name not in (*map(set_name, (*self.train, *self.heads)), *PARTS):
                 _fail(f"{where}.portions", "names of sets of train", name)
             if not 0 < portion <= 1:
                 _fail(f"{where}.portions.{name}", "more than 0 and at most 1", portion)
@@ -145,6 +148,7 @@ class TrainingConfig:
     - `cycles`: the epochs are cut into so many equal parts that go through the schedule anew,
       each at half the rates of the one before
     - `encoder_learning_rate`: for a transformer that is fine-tuned
+    - `head_weight`: weight of the loss of the heads of words, where the network has them
     - `span_weight`: weight of the loss of span scores over all spans, where the network has them
     - `explore`: wrong spans to learn from for every right one, where the decoder has no history
     - `patience`: stop after so many epochs without a better dev score; 0 never
@@ -170,6 +174,7 @@ class TrainingConfig:
     tag_weight: float = 1.0
     edu_weight: float = 1.0
     span_weight: float = 1.0
+    head_weight: float = 1.0
     explore: float = 0.0
     average: float = 0.0
     patience: int = 0
@@ -237,7 +242,18 @@ class Recipe:
             config.check(task)
         if self.seed < 0:
             _fail("seed", "0 or more", self.seed)
+        self._check_network()
+
+    def _check_network(self) -> None:
+        """Fail if the network lacks what the rest asks for, or the rest what it asks for."""
         network, explore = self.network, self.training.explore
+        heads = [task for task, config in self.data.items() if config.heads]
+        for task in heads:
+            if get_task(task).tags is None or not network.word_heads:
+                needs = "none, unless network.word_heads is above 0 and the task is syntax"
+                _fail(f"data.{task}.heads", needs, list(self.data[task].heads))
+        if network.word_heads and not heads and not self.init:
+            _fail("network.word_heads", "0 without data.syntax.heads", network.word_heads)
         if explore and (network.history or not network.span_scores):
             needs = "0, unless network.history is false and network.span_scores above 0"
             _fail("training.explore", needs, explore)

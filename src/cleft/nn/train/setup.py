@@ -25,10 +25,11 @@ from cleft.nn.train.data import (
     is_blank,
     make_examples,
     make_vocabulary,
+    read_heads,
     read_sentences,
     with_parts,
 )
-from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig, parse_recipe
+from cleft.nn.train.recipe import DataConfig, Recipe, TrainingConfig, parse_recipe, set_name
 from cleft.nn.train.start import Origin, read_vectors, start_from
 
 if TYPE_CHECKING:
@@ -179,7 +180,12 @@ def prepare(recipe: Recipe, begun: Path | None = None) -> Materials:
         found = with_parts(task, found)
         train[task] = derive_sentences(task, found, recipe.network)
         sources[task] = [sentence.source for sentence in found]
-        hashes.update({path: files.sha256(path) for path in (*config.train, *config.dev)})
+        for path in config.heads:
+            more = read_heads(path, recipe.network)
+            train[task] += more
+            sources[task] += [set_name(path)] * len(more)
+        used = (*config.train, *config.dev, *config.heads)
+        hashes.update({path: files.sha256(path) for path in used})
     network, vectors = recipe.network, None
     encoder, below = sums_below(network), network.transformer or network.model
     hashes.update({f"{below}/{name}": known for name, known in encoder.items()})

@@ -189,6 +189,8 @@ class Origin:
         free = set(FREE)
         if not (config.tags and self.config.tags):
             free.add("tag_size")
+        if not (config.word_heads and self.config.word_heads):
+            free.add("word_heads")
         if not any(task.stops for task in both):
             free |= {"edu_boundaries", "edu_size"}
         for item in fields(config):
@@ -232,6 +234,8 @@ class Origin:
             return rest.partition(".")[0] not in self.config.tasks
         if kind == "tagger":
             return not self.config.tags
+        if kind == "word_heads":
+            return not self.config.word_heads
         frozen = self.config.transformer_frozen or self.config.embeddings_frozen
         return frozen and name.startswith("encoder.context.transformer.")
 

@@ -221,6 +221,7 @@ class Trainer:
             "tag": config.tag_weight,
             "edu": config.edu_weight,
             "span": config.span_weight,
+            "head": config.head_weight,
         }
         sums = [value.detach().cpu().double() for value, _ in losses.values()]
         counts = [float(count) for _, count in losses.values()]
