@@ -121,7 +121,7 @@ def test_tasks_are_those_that_have_data():
                 "network": {"tasks": ["discourse"], "word_heads": 5},
                 "data": {"discourse": {"train": "a", "heads": "b.conllu"}},
             },
-            "data.discourse.heads: expected none, unless network.word_heads is above 0 and the task",
+            "data.discourse.heads: expected none, unless network.word_heads is above 0 and",
         ),
         ({"network": {"word_heads": 5}}, "network.word_heads: expected 0 without data.syntax.head"),
         ({"data": {}}, "data: expected a table"),
