@@ -29,7 +29,7 @@ def test_the_defaults_are_the_papers_but_for_the_choices_that_won():
         assert {key: one[key] for key in one if key not in shared} == {
             key: two[key] for key in two if key not in shared
         }
-    won = {"history": False, "pointer_range": "span", "span_scores": 100}
+    won = {"history": False, "pointer_range": "span", "span_scores": 0}
     assert {key: vars(default.network)[key] for key in won} == won
 
 

@@ -108,7 +108,7 @@ class NetworkConfig:
     - `span_input`: `mlps` (two MLPs side by side) or `linear` (W₁h_i + W₂h_j)
     - `history`: whether the decoder remembers earlier splits (the paper's does)
     - `span_scores`: the width of a biaffine score of spans that the pointer adds for both halves
-      of a split; 0 for none (the paper's)
+      of a split; 0 for none
     - `pointer_range`: whether the pointer's softmax runs over all boundaries of the `sentence`
       (the paper's) or over those at which the `span` may be split
     - `label_none`: whether spans that are no nodes of the tree are learnt as a label of their own
@@ -151,7 +151,7 @@ class NetworkConfig:
     history: bool = False
     pointer_size: int = 500
     pointer_range: Literal["sentence", "span"] = "span"
-    span_scores: int = 100
+    span_scores: int = 0
     label_size: int = 100
     label_none: bool = False
     tags: bool = False
