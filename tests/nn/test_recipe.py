@@ -244,5 +244,6 @@ def test_only_a_decoder_without_history_can_explore():
     data = {"syntax": {"train": "train.mrg"}}
     with pytest.raises(RecipeError, match=r"training\.explore: expected 0, unless"):
         parse_recipe({"data": data, "network": PAPER, "training": {"explore": 1.0}})
-    found = parse_recipe({"data": data, "training": {"explore": 1.0}})
+    network = {"span_scores": 100}
+    found = parse_recipe({"data": data, "network": network, "training": {"explore": 1.0}})
     assert found.training.explore == 1.0
