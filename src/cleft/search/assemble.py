@@ -74,6 +74,15 @@ class Namer:
         self._best: dict[Structure, Named] = {}
 
     def add(self, candidates: Sequence[Candidate]) -> list[Structure]:
+        """The structures of hypotheses, among which the best trees are chosen."""
+        found = self.structures(candidates)
+        for structure in found:
+            pool = self.pool.setdefault(structure.candidate.sentence, [])
+            if structure not in pool:
+                pool.append(structure)
+        return found
+
+    def structures(self, candidates: Sequence[Candidate]) -> list[Structure]:
         """The structures of hypotheses; the labels of those that are new are scored in one call."""
         keys = [(each.sentence, each.decisions.table.tobytes()) for each in candidates]
         new = {
@@ -91,7 +100,7 @@ class Namer:
         owner = np.repeat(np.arange(len(candidates)), items.counts)
         sums = np.bincount(owner, weights=gains, minlength=len(candidates)).tolist()
         costs = self._costs(candidates, items, labels, owner)
-        made = [
+        return [
             Structure(
                 candidate=each,
                 items=items.table[a:b],
@@ -105,9 +114,6 @@ class Namer:
                 zip(candidates, pairwise(items.ends), strict=True)
             )
         ]
-        for structure in made:
-            self.pool.setdefault(structure.candidate.sentence, []).append(structure)
-        return made
 
     def _score(self, candidates: Sequence[Candidate], items: Items) -> tuple[Floats, Ints]:
         """The log-probabilities of all items' labels, each item's once, and each item's place."""
