@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import cleft
 from cleft.search import SearchOptions, search
 from cleft.search.labels import Counts, Grammar
-from cleft.search.naming import Naming, named_together
+from cleft.search.naming import Naming, Unnamed, named_together
 from cleft.span import Split
 from cleft.tasks import SYNTAX, Derivation, get_task
 from cleft.tree import Tree, is_dummy, split_chain
@@ -111,8 +111,8 @@ def test_the_best_naming_is_that_of_brute_force(length: int, seed: int) -> None:
         best, most = max(every_naming(scorer, words, splits, costs), key=lambda pair: pair[1])
         bound = log_probs.max(axis=1).sum()
         for labels, chosen, score in (
-            Naming(costs, table, log_probs, tags).choose(),
-            named_together(costs, table, log_probs, tags, cost=most - bound),
+            Naming(costs, [table], log_probs, tags).choose(),
+            *named_together(costs, [Unnamed(table, log_probs, tags, most - bound)] * 2),
         ):
             assert score == pytest.approx(most)
             made = tuple(SYNTAX_LABELS[label] for label in labels)

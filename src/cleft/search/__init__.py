@@ -191,7 +191,9 @@ def find(namer: Namer, rows: Ints) -> None:
             best_only=by_splits,
             early=options.prune and by_splits,
         )
-        namer.add(found)
+        structures = namer.add(found)
+        if options.n_best == 1:
+            namer.name([each for each in structures if each.most > floor[each.candidate.sentence]])
 
 
 def _rank(namer: Namer, greedy: Structure) -> float:
@@ -216,6 +218,7 @@ def _exact(namer: Namer, rows: Ints, floor: Scores) -> Ints:
         return rows
     unsure = [each for each in structures if each.cost and isfinite(each.bound)]
     rows = np.array([each.candidate.sentence for each in unsure], np.intp)
+    namer.name(unsure)
     floor[rows] = [namer.n_best(row)[0].log_prob for row in rows.tolist()]
     return rows[_beaten(namer, unsure, floor)] if unsure else rows
 
@@ -229,9 +232,23 @@ def _beaten(namer: Namer, unsure: Sequence[Structure], floor: Scores) -> list[bo
     slack = np.array([each.bound - floor[each.candidate.sentence] for each in unsure])
     within = namer.decoder.within(best, namer.prices, slack, namer.options.width)
     made = iter(namer.structures([each for found in within if found for each in found]))
-    found = []
-    for each, trees in zip(unsure, within, strict=True):
-        others = sorted(islice(made, len(trees or ())), key=lambda other: -other.cost)
-        least = floor[each.candidate.sentence]
-        found.append(trees is None or any(namer.rank(other) > least for other in others))
-    return found
+    rivals = [
+        [
+            each
+            for each in islice(made, len(found or ()))
+            if each.most > floor[each.candidate.sentence]
+        ]
+        for found in within
+    ]
+    # One without costs of its own is better for certain.
+    better = [
+        found is None or not all(each.cost for each in part)
+        for found, part in zip(within, rivals, strict=True)
+    ]
+    namer.name(
+        [each for part, known in zip(rivals, better, strict=True) if not known for each in part]
+    )
+    return [
+        known or any(namer.rank(each) > floor[each.candidate.sentence] for each in part)
+        for part, known in zip(rivals, better, strict=True)
+    ]

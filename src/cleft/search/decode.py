@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
-from cleft.search.levels import Ask, Prices, Recall, best_trees, level_by_level, trees_within
-from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Masks, Scorer, State
+from cleft.search.levels import Prices, best_trees, level_by_level, trees_within
+from cleft.search.scorer import LOWEST, Ask, Encoded, Floats, Ints, Masks, Recall, Scorer, State
 from cleft.span import Span
 
 WIDEST = 1_000

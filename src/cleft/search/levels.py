@@ -16,10 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cleft.search.beam import Decisions, Scores
-from cleft.search.scorer import Floats, Ints
-
-Ask = Callable[[Ints, Ints, Ints], Floats]
-"""The log-probabilities of the boundaries of spans, from their sentences, left and right ends."""
+from cleft.search.scorer import Ask, Ints, Recall
 
 Pair = tuple[int, int]
 
@@ -65,57 +62,6 @@ def level_by_level(ask: Ask, sentences: Ints, lengths: Ints) -> list[Decisions]:
     steps, gains = table[:, 1:4].astype(np.intp), table[:, 4]
     ends = accumulate(counts.tolist(), initial=0)
     return [Decisions(steps[a:b].copy(), gains[a:b].copy()) for a, b in pairwise(ends)]
-
-
-class Recall:
-    """The answers about the spans of a batch: none is asked about twice."""
-
-    def __init__(self, ask: Ask, lengths: Ints) -> None:
-        self.ask, self.lengths = ask, lengths
-        width = int(lengths.max(initial=0)) + 1
-        self.index = np.full((len(lengths), width, width), -1, np.intp)
-        self._size = 0
-        self._spans, self._scores = np.zeros((0, 3), np.intp), np.zeros((0, width))
-
-    def __call__(self, sentence: Ints, left: Ints, right: Ints) -> Floats:
-        """The log-probabilities of the boundaries of spans."""
-        numbers = self.number(sentence, left, right)
-        return self._scores[numbers]
-
-    def number(self, sentence: Ints, left: Ints, right: Ints) -> Ints:
-        """Where the answers about spans are; those that are new are asked about."""
-        unknown = self.index[sentence, left, right] < 0
-        if unknown.any():
-            rows = np.stack([sentence, left, right], axis=1)[unknown]
-            self._ask(self.ask, *np.unique(rows, axis=0).T)
-        found: Ints = self.index[sentence, left, right]
-        return found
-
-    def kept(self, ask: Ask) -> Ask:
-        """What asks about spans that are all new, and keeps the answers."""
-        return lambda *spans: self._ask(ask, *spans)
-
-    def _ask(self, ask: Ask, *spans: Ints) -> Floats:
-        log_probs, start = ask(*spans), self._size
-        self._size += len(log_probs)
-        if self._size > len(self._scores):
-            more = 2 * self._size - len(self._scores)
-            self._spans = np.pad(self._spans, ((0, more), (0, 0)))
-            self._scores = np.pad(self._scores, ((0, more), (0, 0)))
-        self._spans[start : self._size] = np.stack(spans, axis=1)
-        self._scores[start : self._size] = log_probs
-        self.index[spans] = np.arange(start, self._size)
-        return log_probs
-
-    @property
-    def spans(self) -> Ints:
-        """The sentence, the left and the right end of each span that is known."""
-        return self._spans[: self._size]
-
-    @property
-    def scores(self) -> Scores:
-        """The answers, (spans, boundaries)."""
-        return self._scores[: self._size]
 
 
 class Forest:
@@ -218,7 +164,7 @@ class Charts:
             return
         sentence, rows = self.sentences[owner], np.arange(len(owner))
         number = self.recall.number(sentence, left, right)
-        lines = self.recall.scores[number, : self.width]
+        lines = self.recall.scores[number, : self.width].astype(np.float64)
         if self.prices is not None and not self._by_splits:
             lines += self.prices.ask(sentence, np.stack([left, right], axis=1))[:, None]
         lines[~np.isfinite(lines)] = -np.inf
@@ -325,7 +271,7 @@ class Charts:
                 part = slice(first, self.forest.ends[first])
                 tables.append(self.forest.table[part])
                 scores.append(self.forest.scores[part])
-        return Decisions(np.concatenate(tables), np.concatenate(scores))
+        return Decisions(np.concatenate(tables), np.concatenate(scores).astype(np.float64))
 
 
 class Sweep:
