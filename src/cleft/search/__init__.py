@@ -10,7 +10,6 @@ is a bound: what has fallen below it can never win.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from math import isfinite, log
 from typing import Any, TypeVar
 
@@ -231,24 +230,16 @@ def _beaten(namer: Namer, unsure: Sequence[Structure], floor: Scores) -> list[bo
     best = [each.candidate for each in unsure]
     slack = np.array([each.bound - floor[each.candidate.sentence] for each in unsure])
     within = namer.decoder.within(best, namer.prices, slack, namer.options.width)
-    made = iter(namer.structures([each for found in within if found for each in found]))
-    rivals = [
-        [
-            each
-            for each in islice(made, len(found or ()))
-            if each.most > floor[each.candidate.sentence]
-        ]
-        for found in within
-    ]
+    many = {one.sentence for one, found in zip(best, within, strict=True) if found is None}
+    made = namer.structures([each for found in within if found for each in found])
+    rivals = [each for each in made if each.most > floor[each.candidate.sentence]]
     # One without costs of its own is better for certain.
-    better = [
-        found is None or not all(each.cost for each in part)
-        for found, part in zip(within, rivals, strict=True)
-    ]
-    namer.name(
-        [each for part, known in zip(rivals, better, strict=True) if not known for each in part]
-    )
-    return [
-        known or any(namer.rank(each) > floor[each.candidate.sentence] for each in part)
-        for part, known in zip(rivals, better, strict=True)
-    ]
+    many.update(each.candidate.sentence for each in rivals if not each.cost)
+    rivals = [each for each in rivals if each.candidate.sentence not in many]
+    namer.name(rivals)
+    better = {each.candidate.sentence for each in rivals if _beats(namer, each, floor)}
+    return [each.sentence in many | better for each in best]
+
+
+def _beats(namer: Namer, rival: Structure, floor: Scores) -> bool:
+    return bool(namer.rank(rival) > floor[rival.candidate.sentence])

@@ -2,8 +2,11 @@
 
 So all open spans of all sentences are asked about in one call, level by level, none is asked
 about twice, and the most probable tree can be found for certain: what is not known yet scores
-0 at most, since log p ≤ 0; as long as the best tree by that bound has unknown spans, they are
-asked about; when it has none, it is the best. So it is with labels, whose log p is ≤ 0 as well.
+0 at most, since log p ≤ 0, and so do labels. Another tree than greedy's must split some span
+otherwise. A span where no other split scores what greedy's does with all below it, stays as it
+is (`Forest`). Of the rest (`Charts`) all that may be in a better tree than the best that is
+known is asked about at once, until there is nothing (`Sweep`): a call of many rows costs little
+more than one of few.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ ROUNDING = 1e-9
 """What sums of the same numbers may differ by."""
 
 UNUSABLE = -1e9
-"""What stands for a number that is none."""
+"""What stands for a score that is no number, or infinite."""
 
 MOST = 100
 """So many spans of a sentence are asked about in a round at most."""
@@ -239,17 +242,15 @@ class Charts:
         pushed = 0
         while queue:
             score, _, stack, made = heappop(queue)
+            while stack is not None and (place := int(self.place[position, *stack[0]])) < 0:
+                made = made if place == NONE else ((place, 0), made)
+                stack = stack[1]
             if stack is None:
                 found.append(self._decisions(_unlinked(made)))
                 if len(found) > count:
                     return None
                 continue
             (left, right), rest = stack
-            place = int(self.place[position, left, right])
-            if place < 0:
-                made = made if place == NONE else ((place, right), made)
-                heappush(queue, (score, pushed := pushed + 1, rest, made))
-                continue
             scores = self.values[0, place, left + 1 : right + 1] - score - most[left, right]
             scores[:-1] += most[left, left + 1 : right] + most[right, left + 1 : right]
             for number in np.flatnonzero(scores > floor).tolist():
@@ -261,17 +262,17 @@ class Charts:
 
     def _decisions(self, steps: Sequence[Pair]) -> Decisions:
         """Splits of rows, and parts of the known tree, by their places."""
-        tables, scores = [], []
+        table, scores = list[list[int]](), list[float]()
         for place, split in steps:
             if place >= 0:
-                tables.append(np.array([[self.left[place], split, self.right[place]]], np.intp))
-                scores.append(self.recall.scores[self.number[place], split : split + 1])
+                table.append([int(self.left[place]), split, int(self.right[place])])
+                scores.append(float(self.recall.scores[self.number[place], split]))
             else:
                 first = TREE - place
                 part = slice(first, self.forest.ends[first])
-                tables.append(self.forest.table[part])
-                scores.append(self.forest.scores[part])
-        return Decisions(np.concatenate(tables), np.concatenate(scores).astype(np.float64))
+                table += self.forest.table[part].tolist()
+                scores += self.forest.scores[part].tolist()
+        return Decisions(np.array(table, np.intp), np.array(scores))
 
 
 class Sweep:
