@@ -403,7 +403,8 @@ class Parser:
         found: dict[int, Found] = {}
         good = [number for number, each in enumerate(inputs) if each.error is None]
         tasks = self.tasks(task)
-        tokens = GREEDY_TOKENS if options.width == 1 else TOKENS
+        exact = options.n_best == 1 and all(self.scorer.stateless(each.name) for each in tasks)
+        tokens = GREEDY_TOKENS if exact or options.width == 1 else TOKENS
         for batch in plan([len(inputs[number]) for number in good], tokens):
             numbers = [good[place] for place in batch]
             parts = [inputs[number] for number in numbers]

@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cleft
-from cleft.search import SearchOptions, search
+from cleft.search import Decoder, Masks, SearchOptions, Statistics, search
+from cleft.search.assemble import Namer
+from cleft.search.beam import Decisions
+from cleft.search.decode import Candidate
 from cleft.search.labels import Counts, Grammar
-from cleft.search.naming import Naming, named_together
+from cleft.search.naming import Batch, Naming, Unnamed, named_together
 from cleft.span import Split
 from cleft.tasks import SYNTAX, Derivation, get_task
 from cleft.tree import Tree, is_dummy, split_chain
@@ -111,8 +114,8 @@ def test_the_best_naming_is_that_of_brute_force(length: int, seed: int) -> None:
         best, most = max(every_naming(scorer, words, splits, costs), key=lambda pair: pair[1])
         bound = log_probs.max(axis=1).sum()
         for labels, chosen, score in (
-            Naming(costs, table, log_probs, tags).choose(),
-            named_together(costs, table, log_probs, tags, cost=most - bound),
+            Naming(costs, [table], log_probs, tags).choose(),
+            *named_together(costs, [Unnamed(table, log_probs, tags, most - bound)] * 2),
         ):
             assert score == pytest.approx(most)
             made = tuple(SYNTAX_LABELS[label] for label in labels)
@@ -165,3 +168,32 @@ def test_built_in_models_leave_no_bare_noun_or_verb(model: str) -> None:
 def test_counts_of_built_in_models_are_small() -> None:
     for path in Path(cleft.__file__).parent.glob("models/*/syntax-counts.json"):
         assert path.stat().st_size < 50_000
+
+
+@given(st.integers(0, 1000), st.integers(1, 5), st.booleans())
+def test_no_labels_score_more_than_what_a_rare_pair_leaves(
+    seed: int, length: int, given_tags: bool
+) -> None:
+    scorer, words = ToyScorer(seed, history=False), sentence(length, seed)
+    scorer.costs = grammar()
+    encoded = scorer.encode([words])
+    batch = Batch(words={0: words}, index={0: 0}, tags={0: ["VB"] * length} if given_tags else {})
+    masks = Masks(encoded.lengths, stops=False)
+    decoder = Decoder(scorer, encoded, "syntax", masks=masks, statistics=Statistics())
+    namer = Namer(decoder, SYNTAX, batch, SearchOptions(beam=2))
+    made = [
+        Candidate(
+            sentence=0,
+            score=score,
+            decisions=Decisions(np.array(splits, np.intp).reshape(-1, 3), np.zeros(len(splits))),
+        )
+        for splits, score in every_tree(scorer, words, "syntax")
+    ]
+    structures = namer.structures(made)
+    namer.name(structures[::2])  # many at once, and one by one
+    for each in structures:
+        assert namer.rank(each) <= each.most + 1e-9 <= each.bound + 2e-9
+        assert namer.rank(each) >= each.bound + each.cost - 1e-9
+    options, tags = SearchOptions(beam=20), [batch.tags.get(0)]
+    [[best]] = search(scorer, [words], SYNTAX, options, tags=tags)
+    assert best.log_prob == pytest.approx(max(map(namer.rank, structures)), abs=1e-9)

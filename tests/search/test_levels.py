@@ -6,7 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleft.search import Decoder, Masks, SearchOptions, Statistics, search
+from cleft.search.beam import Decisions
 from cleft.search.decode import Marks
+from cleft.search.levels import Prices, best_trees, level_by_level, trees_within
+from cleft.search.scorer import Recall
 from cleft.span import Constraints, Span
 from cleft.tasks import DISCOURSE, SYNTAX, Task
 
@@ -135,3 +138,125 @@ def test_a_very_long_sentence_is_searched_step_by_step(
     assert one.tree == two.tree
     monkeypatch.setattr("cleft.search.decode.WIDEST", 12)
     assert asked(scorer, words, task, beam) != asked(plain, words, task, beam)
+
+
+Steps = tuple[tuple[int, int, int], ...]
+
+
+class Table:
+    """Random scores of all spans of some sentences, and prices of labels of spans or of splits."""
+
+    def __init__(self, seed: int, lengths: list[int], stops: bool, sharp: float, kind: str) -> None:
+        make = np.random.default_rng(seed)
+        self.lengths, self.stops, self.kind = np.array(lengths), stops, kind
+        width = max(lengths) + 1
+        raw = make.normal(scale=sharp, size=(len(lengths), width, width, width))
+        self.scores = raw - np.log(np.exp(raw).sum(axis=-1, keepdims=True))
+        self.prices = -make.exponential(0.3, size=raw.shape)
+        self.asked: set[tuple[int, int, int]] = set()
+
+    def ask(self, sentence: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        spans = set(zip(sentence.tolist(), left.tolist(), right.tolist(), strict=True))
+        assert len(spans) == len(sentence)
+        assert not spans & self.asked
+        self.asked |= spans
+        columns = np.arange(self.scores.shape[-1])
+        legal = (columns > left[:, None]) & (columns < (right + self.stops)[:, None])
+        return np.where(legal, self.scores[sentence, left, right], -np.inf)
+
+    def price(self, sentence: np.ndarray, table: np.ndarray) -> np.ndarray:
+        split = table[:, 1] if self.kind == "splits" else 0
+        return self.prices[sentence, table[:, 0], table[:, -1], split]
+
+    @property
+    def paid(self) -> Prices | None:
+        return Prices(self.price, self.kind == "splits") if self.kind else None
+
+    def trees(self, sentence: int, left: int, right: int) -> list[tuple[float, Steps]]:
+        """All trees over a span, with what they score."""
+        if right - left < 2:
+            return [(0.0, ())]
+        found = []
+        for split in range(left + 1, right + self.stops):
+            own = self.scores[sentence, left, right, split]
+            if self.kind == "spans":
+                own += self.prices[sentence, left, right, 0]
+            if split == right:
+                found.append((own, ((left, split, right),)))
+                continue
+            if self.kind == "splits":
+                own += self.prices[sentence, left, right, split]
+            found += [
+                (own + one + two, ((left, split, right), *above, *below))
+                for one, above in self.trees(sentence, left, split)
+                for two, below in self.trees(sentence, split, right)
+            ]
+        return found
+
+
+tables = st.builds(
+    Table,
+    seed=st.integers(0, 10_000),
+    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4),
+    stops=st.booleans(),
+    sharp=st.sampled_from([0.3, 1.0, 3.0]),
+    kind=st.sampled_from(["", "spans", "splits"]),
+)
+
+
+def _steps(made: Decisions) -> Steps:
+    return tuple(map(tuple, made.table.tolist()))
+
+
+@given(tables, st.sampled_from([1, 100]), st.floats(0, 4))
+def test_the_best_tree_and_all_that_lose_little_are_those_of_brute_force(
+    table: Table, most: int, slack: float
+) -> None:
+    rows = np.arange(len(table.lengths))
+    recall = Recall(table.ask, table.lengths)
+    known = level_by_level(recall, rows, table.lengths)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cleft.search.levels.MOST", most)
+        best = best_trees(recall, rows, known, table.paid)
+        near = trees_within(recall, rows, best, table.paid, np.full(len(rows), slack), 20)
+    for row, length in enumerate(table.lengths.tolist()):
+        scores = {steps: score for score, steps in table.trees(row, 0, length)}
+        top = max(scores.values())
+        assert scores[_steps(best[row])] == pytest.approx(top, abs=1e-9)
+        said = [table.scores[row, a, b, k] for a, k, b in _steps(best[row])]
+        assert best[row].scores.tolist() == said
+        close = [steps for steps, score in scores.items() if score > top - slack]
+        if abs(min((scores[each] - top + slack for each in scores), key=abs)) < 1e-9:
+            continue  # rounding decides
+        if len(close) > 20:
+            assert near[row] is None
+        else:
+            assert sorted(map(_steps, near[row])) == sorted(close or [_steps(best[row])])
+
+
+def test_a_sure_tree_is_the_best_without_another_question() -> None:
+    table = Table(1, [9, 12], stops=False, sharp=1.0, kind="")
+    table.scores = np.where(np.arange(13) == np.arange(13)[:, None] + 1, -0.01, -9.0)[None, :, None]
+    table.scores = np.broadcast_to(table.scores, (2, 13, 13, 13))
+    rows, recall = np.arange(2), Recall(table.ask, table.lengths)
+    known = level_by_level(recall, rows, table.lengths)
+    before = len(table.asked)
+    assert best_trees(recall, rows, known) == known
+    assert len(table.asked) == before == 8 + 11
+
+
+@given(scorers, tasks, st.integers(2, 6), st.integers(0, 9))
+def test_what_is_no_number_is_in_no_tree(
+    scorer: ToyScorer, task: Task, length: int, first: int
+) -> None:
+    words, plain = sentence(length, first), scorer.split
+
+    def broken(*asked):
+        log_probs, state = plain(*asked)
+        log_probs[asked[3][:, 1] - asked[3][:, 0] == 3] = np.nan
+        return log_probs, state
+
+    scorer.split = broken
+    for parse in search(scorer, [words], task, SearchOptions(beam=2))[0:1]:
+        if isinstance(parse, list):
+            assert np.isfinite(parse[0].split_log_prob)

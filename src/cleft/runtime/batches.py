@@ -24,7 +24,7 @@ T = TypeVar("T")
 TOKENS, GREEDY_TOKENS = 1_000, 2_000
 SENTENCES = 192
 """The most that a batch holds; tokens count with their padding. A beam has many hypotheses of a
-sentence, so that it has rows enough with fewer sentences."""
+sentence, so that it has rows enough with fewer sentences; greedy and exact search have few."""
 
 FIRST, LARGEST = 32, 2_048
 """The sentences of a stream's first window; each is twice the last one, up to the largest."""

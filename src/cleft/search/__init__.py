@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cleft.errors import CleftError, InputError, ModelError, UsageError
-from cleft.search.assemble import Namer, assemble
+from cleft.search.assemble import Namer, Structure, assemble
 from cleft.search.beam import Beam, History, Scores, advance
 from cleft.search.decode import Decoder, Marks, Statistics
 from cleft.search.naming import NO_TAG, Batch, Leaf
@@ -168,16 +168,17 @@ def find(namer: Namer, rows: Ints) -> None:
     decoder.statistics.sentences += len(rows)
     floor = np.full(len(decoder.lengths), -np.inf)
     if options.prune or options.width == 1:
-        found = [each for each in decoder.greedy(rows) if isfinite(each.score)]
+        greedy = decoder.greedy(rows, keep_answers=options.width > 1)
+        found = [each for each in greedy if isfinite(each.score)]
         rows = np.array([each.sentence for each in found], np.intp)
         structures = namer.add(found)
         if options.width == 1:
             return
         if options.n_best == 1:
-            floor[rows] = [namer.rank(each) for each in structures]
+            floor[rows] = [_rank(namer, each) for each in structures]
             rows = rows[~(floor[rows] > HALF)]
     decoder.statistics.searched += len(rows)
-    if decoder.stateless:
+    if decoder.stateless and len(rows):
         rows = _exact(namer, rows, floor)
     if len(rows):
         by_splits = options.n_best == 1 and not options.joint
@@ -189,21 +190,56 @@ def find(namer: Namer, rows: Ints) -> None:
             best_only=by_splits,
             early=options.prune and by_splits,
         )
-        namer.add(found)
+        structures = namer.add(found)
+        if options.n_best == 1:
+            namer.name([each for each in structures if each.most > floor[each.candidate.sentence]])
+
+
+def _rank(namer: Namer, greedy: Structure) -> float:
+    """The rank of greedy's tree, or the least there is if a better one is to be found anyway."""
+    joint, stateless = namer.options.joint, namer.decoder.stateless
+    if joint and stateless and greedy.cost and not greedy.bound > HALF:
+        return -np.inf
+    return namer.rank(greedy)
 
 
 def _exact(namer: Namer, rows: Ints, floor: Scores) -> Ints:
     """Add the best tree of each of these sentences; return those that need a beam as well.
 
-    For one tree it is certain, and costs no more than a beam, unless its labels make a rare pair.
+    For one tree it is certain, unless its labels make a rare pair.
     """
     one = namer.options.n_best == 1
     prices = namer.prices if namer.options.joint else None
     pool = [namer.pool[row] for row in rows.tolist() if row in namer.pool]
     known = [each[0].candidate.decisions for each in pool]  # greedy's, if it was asked for
     structures = namer.add(namer.decoder.best(rows, prices, known))
-    for each in structures:
-        row = each.candidate.sentence
-        floor[row] = max(floor[row], namer.rank(each))
-    unsure = {each.candidate.sentence for each in structures if each.cost or not one}
-    return np.array([row for row in rows.tolist() if row in unsure], np.intp)
+    if not one:
+        return rows
+    unsure = [each for each in structures if each.cost and isfinite(each.bound)]
+    rows = np.array([each.candidate.sentence for each in unsure], np.intp)
+    namer.name(unsure)
+    floor[rows] = [namer.n_best(row)[0].log_prob for row in rows.tolist()]
+    return rows[_beaten(namer, unsure, floor)] if unsure else rows
+
+
+def _beaten(namer: Namer, unsure: Sequence[Structure], floor: Scores) -> list[bool]:
+    """Whether another tree may be better than the best without the costs of rare pairs.
+
+    There are few that could be: a beam is needless if each is worse with its own costs.
+    """
+    best = [each.candidate for each in unsure]
+    slack = np.array([each.bound - floor[each.candidate.sentence] for each in unsure])
+    within = namer.decoder.within(best, namer.prices, slack, namer.options.width)
+    many = {one.sentence for one, found in zip(best, within, strict=True) if found is None}
+    made = namer.structures([each for found in within if found for each in found])
+    rivals = [each for each in made if each.most > floor[each.candidate.sentence]]
+    # One without costs of its own is better for certain.
+    many.update(each.candidate.sentence for each in rivals if not each.cost)
+    rivals = [each for each in rivals if each.candidate.sentence not in many]
+    namer.name(rivals)
+    better = {each.candidate.sentence for each in rivals if _beats(namer, each, floor)}
+    return [each.sentence in many | better for each in best]
+
+
+def _beats(namer: Namer, rival: Structure, floor: Scores) -> bool:
+    return bool(namer.rank(rival) > floor[rival.candidate.sentence])

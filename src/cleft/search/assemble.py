@@ -6,24 +6,44 @@ labels, best first; none is made before it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, islice, pairwise
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cleft.search.beam import Scores
 from cleft.search.decode import Candidate, Decoder
-from cleft.search.labels import Labels, dummies_of, governors, label_scores, runners_up
+from cleft.search.labels import (
+    Labels,
+    dummies_of,
+    governors,
+    label_scores,
+    margins,
+    must_be_named,
+    runners_up,
+    way_up,
+)
 from cleft.search.levels import Prices
-from cleft.search.naming import Apart, Batch, Items, Naming, Tagging, Tags, named_together
+from cleft.search.naming import (
+    SLACK,
+    Apart,
+    Batch,
+    Items,
+    Naming,
+    Tagging,
+    Tags,
+    Unnamed,
+    named_together,
+)
 from cleft.search.results import Parse, Record, Step
-from cleft.search.scorer import Floats, Ints, SearchOptions
-from cleft.search.trees import Plan, build_tree, spans_of
-from cleft.span import Constraints, Split
+from cleft.search.scorer import Floats, Ints, Recall, SearchOptions
+from cleft.search.trees import Plan, build_tree, spans_of, upward
+from cleft.span import Split
 from cleft.tasks import Task
 
 
@@ -32,7 +52,7 @@ class Structure:
     """A finished hypothesis with what each label of its items would score.
 
     `labels` are the best of each item by itself. With them it scores `bound`: no others
-    score more, and they less by what their rare pairs `cost`.
+    score more, and they less by what their rare pairs `cost`. With either it scores `most`.
     """
 
     candidate: Candidate
@@ -42,6 +62,7 @@ class Structure:
     labels: Ints
     bound: float
     cost: float  # 0 or below
+    most: float
 
     @property
     def log_probs(self) -> Floats:
@@ -70,10 +91,21 @@ class Namer:
         known = options.joint and self.tagging is not None
         self.grammar = decoder.scorer.grammar(decoder.task) if known else None
         self.pool: dict[int, list[Structure]] = {}
+        shared = options.width > 1 and task.labels == "spans"  # trees share most of their spans
+        self._recall = Recall(self._ask_spans, decoder.lengths) if shared else None
         self._made: dict[tuple[int, bytes], Structure] = {}
         self._best: dict[Structure, Named] = {}
 
     def add(self, candidates: Sequence[Candidate]) -> list[Structure]:
+        """The structures of hypotheses, among which the best trees are chosen."""
+        found = self.structures(candidates)
+        for structure in found:
+            pool = self.pool.setdefault(structure.candidate.sentence, [])
+            if structure not in pool:
+                pool.append(structure)
+        return found
+
+    def structures(self, candidates: Sequence[Candidate]) -> list[Structure]:
         """The structures of hypotheses; the labels of those that are new are scored in one call."""
         keys = [(each.sentence, each.decisions.table.tobytes()) for each in candidates]
         new = {
@@ -84,14 +116,15 @@ class Namer:
 
     def _structures(self, candidates: Sequence[Candidate]) -> list[Structure]:
         items = _items(self.decoder, self.task, candidates)
-        scores, places = self._score(candidates, items)
-        labels = scores.argmax(axis=1)
-        gains = scores[np.arange(len(labels)), labels][places]
-        labels = labels[places]
         owner = np.repeat(np.arange(len(candidates)), items.counts)
+        rows = np.array([each.sentence for each in candidates], np.intp)[owner]
+        scores, places = self._score(rows, items.table)
+        labels = scores.argmax(axis=1)[places]
+        gains = scores[places, labels]
         sums = np.bincount(owner, weights=gains, minlength=len(candidates)).tolist()
-        costs = self._costs(candidates, items, labels, owner)
-        made = [
+        margin = partial(margins, scores, places)
+        costs, losses = self._costs(candidates, items, labels, owner, margin)
+        return [
             Structure(
                 candidate=each,
                 items=items.table[a:b],
@@ -100,82 +133,109 @@ class Namer:
                 labels=labels[a:b],
                 bound=each.score + sums[number],
                 cost=costs[number],
+                most=each.score + sums[number] - losses[number],
             )
             for number, (each, (a, b)) in enumerate(
                 zip(candidates, pairwise(items.ends), strict=True)
             )
         ]
-        for structure in made:
-            self.pool.setdefault(structure.candidate.sentence, []).append(structure)
-        return made
 
-    def _score(self, candidates: Sequence[Candidate], items: Items) -> tuple[Floats, Ints]:
+    def _score(self, rows: Ints, table: Ints) -> tuple[Floats, Ints]:
         """The log-probabilities of all items' labels, each item's once, and each item's place."""
-        lengths, table = self.decoder.lengths, items.table
-        sentences = [candidate.sentence for candidate in candidates]
-        rows = np.repeat(np.array(sentences, np.intp), items.counts)
+        if self._recall is not None:
+            places = self._recall.number(rows, *table.T)
+            return self._recall.scores, places
         places = np.arange(len(table))
-        if self.options.width > 1 and len(table):  # hypotheses of a sentence share most spans
+        if self.options.width > 1 and len(table):  # hypotheses of a sentence share most splits
+            lengths = self.decoder.lengths
             sides = (len(lengths), *[int(lengths.max()) + 1] * table.shape[1])
             keys = np.ravel_multi_index((rows, *table.T), sides)
             _, first, places = np.unique(keys, return_index=True, return_inverse=True)
             rows, table = rows[first], table[first]
         return self._ask(rows, table), places
 
+    def _ask_spans(self, rows: Ints, left: Ints, right: Ints) -> Floats:
+        return self._ask(rows, np.stack([left, right], axis=1))
+
     def _ask(self, rows: Ints, table: Ints) -> Floats:
         decoder = self.decoder
-        named = _must_be_named(decoder.lengths, self.batch.constraints, rows, table)
+        named = must_be_named(decoder.lengths, self.batch.constraints, rows, table)
         return label_scores(decoder.scorer, decoder.encoded, decoder.task, rows, table, named=named)
 
     @property
     def prices(self) -> Prices:
         """What the best label of each item adds, whatever the others are."""
-        return Prices(
-            lambda rows, table: self._ask(rows, table).max(axis=1).astype(np.float64),
-            of_splits=self.task.labels == "splits",
-        )
+        return Prices(self._price, of_splits=self.task.labels == "splits")
+
+    def _price(self, rows: Ints, table: Ints) -> Scores:
+        ask = self._recall
+        scores = self._ask(rows, table) if ask is None else ask(rows, *table.T)
+        found: Scores = scores.max(axis=1).astype(np.float64)
+        return found
 
     def _costs(
-        self, candidates: Sequence[Candidate], items: Items, labels: Ints, owner: Ints
-    ) -> list[float]:
-        """What the rare pairs of each hypothesis cost with its best labels and tags."""
+        self,
+        candidates: Sequence[Candidate],
+        items: Items,
+        labels: Ints,
+        owner: Ints,
+        margin: Callable[[Ints], Scores],
+    ) -> tuple[list[float], list[float]]:
+        """What the rare pairs of each hypothesis cost with its best labels and tags.
+
+        And what it loses at least if others may take their place.
+        """
         grammar, tagging = self.grammar, self.tagging
         if grammar is None or tagging is None or not candidates:
-            return [0.0] * len(candidates)
+            return [0.0] * len(candidates), [0.0] * len(candidates)
         tables = [each.decisions.table for each in candidates]
         lengths = [int(self.decoder.lengths[each.sentence]) for each in candidates]
-        costs = grammar.costs(
-            governors(lengths, tables, grammar.dummies[labels]),
-            labels,
-            np.flatnonzero(items.table[:, 1] - items.table[:, 0] == 1),
-            np.concatenate([tagging.best[tagging.part(each.sentence)] for each in candidates]),
-        )
-        found: list[float] = np.bincount(owner, weights=costs, minlength=len(candidates)).tolist()
-        return found
+        over = governors(lengths, tables, grammar.dummies[labels])
+        words = np.flatnonzero(items.table[:, 1] - items.table[:, 0] == 1)
+        tokens = np.concatenate([tagging.tokens(each.sentence) for each in candidates])
+        costs = grammar.costs(over, labels, words, tagging.best[tokens])
+        rare = np.flatnonzero(costs)
+        losses = np.zeros(len(candidates))
+        if self.options.width > 1 and len(rare):
+            # Whoever escapes a cost takes another tag, or another label between the pair's two.
+            least = np.minimum(-costs[rare], way_up(rare, over, upward(lengths, tables), margin))
+            alone = np.isin(rare, words)
+            token = tokens[np.searchsorted(words, rare[alone])]
+            least[alone] = np.minimum(least[alone], margins(tagging.log_probs, token))
+            np.maximum.at(losses, owner[rare], least - SLACK)
+        sums = np.bincount(owner, weights=costs, minlength=len(candidates))
+        return sums.tolist(), losses.tolist()
 
     def _order(self, structure: Structure) -> Apart:
         """What orders the labels of a structure."""
         if self.grammar is None or self.tagging is None:
             return Apart(structure.log_probs, dummies_of(self.names))
-        return Naming(self.grammar, *self._known(structure, self.tagging))
+        known = self._unnamed(structure, self.tagging)
+        return Naming(self.grammar, [known.splits], known.log_probs, known.tags)
 
-    def _known(self, structure: Structure, tagging: Tagging) -> tuple[Ints, Floats, Floats]:
+    def _unnamed(self, structure: Structure, tagging: Tagging) -> Unnamed:
         """The splits of a structure, the log-probabilities of its labels and tags."""
         made = structure.candidate
         tags = tagging.log_probs[tagging.part(made.sentence)]
-        return made.decisions.table, structure.log_probs, tags
+        return Unnamed(made.decisions.table, structure.log_probs, tags, structure.cost)
 
     def best_of(self, structure: Structure) -> Named:
         """A structure with its best labels and tags."""
-        found = self._best.get(structure)
-        if found is None:
-            found = Named(structure, structure.labels, None, structure.bound)
-            if structure.cost and isfinite(structure.bound) and self.grammar and self.tagging:
-                known = self._known(structure, self.tagging)
-                labels, tags, gain = named_together(self.grammar, *known, structure.cost)
-                found = Named(structure, labels, tags, structure.candidate.score + gain)
-            self._best[structure] = found
-        return found
+        if structure not in self._best:
+            self.name([structure])
+        return self._best[structure]
+
+    def name(self, structures: Sequence[Structure]) -> None:
+        """Find the best labels and tags of structures: those of many at once are found faster."""
+        new = [each for each in structures if each not in self._best]
+        for each in new:
+            self._best[each] = Named(each, each.labels, None, each.bound)
+        if self.grammar and self.tagging:
+            rare = [each for each in new if each.cost and isfinite(each.bound)]
+            known = [self._unnamed(each, self.tagging) for each in rare]
+            named = named_together(self.grammar, known) if rare else []
+            for each, (labels, tags, gain) in zip(rare, named, strict=True):
+                self._best[each] = Named(each, labels, tags, each.candidate.score + gain)
 
     def rank(self, structure: Structure) -> float:
         """By what structures are compared: the best joint score, or that of the splits."""
@@ -189,7 +249,7 @@ class Namer:
             yield from map(self.best_of, sorted(pool, key=lambda each: -each.candidate.score))
             return
         waiting: list[tuple[float, float, int, Any]] = [
-            (-each.bound, -each.candidate.score, number, None) for number, each in enumerate(pool)
+            (-each.most, -each.candidate.score, number, None) for number, each in enumerate(pool)
         ]
         heapify(waiting)
         while waiting:
@@ -242,21 +302,12 @@ def _items(decoder: Decoder, task: Task[Any], candidates: Sequence[Candidate]) -
     return Items(table, list(accumulate(map(len, splits), initial=0)))
 
 
-def _must_be_named(
-    lengths: Ints, constraints: Mapping[int, Constraints], rows: Ints, table: Ints
-) -> npt.NDArray[np.bool_]:
-    """Which items are roots or required spans, whose label may not be the dummy."""
-    left, right = table[:, 0], table[:, -1]
-    named: npt.NDArray[np.bool_] = (left == 0) & (right == lengths[rows])
-    for row, given in constraints.items():
-        for span in given.required():
-            named |= (rows == row) & (left == span.left) & (right == span.right)
-    return named
-
-
 def assemble(namer: Namer) -> dict[int, list[Parse]]:
     """The parses of each sentence (by its row), best first; none of one without a usable tree."""
     batch, task, tagging, options = namer.batch, namer.task, namer.tagging, namer.options
+    if options.n_best == 1:
+        pools = filter(None, map(namer.pool.get, batch.index))
+        namer.name([max(pool, key=lambda each: each.bound) for pool in pools])
     chosen = [named for row in batch.index for named in namer.n_best(row)]
     # Trees that differ in labels alone share their steps.
     made = {id(named.structure): named.structure.candidate for named in chosen}

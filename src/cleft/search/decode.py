@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from cleft.search.beam import Beam, Decisions, History, Scores, advance, first_of_sentence
-from cleft.search.levels import Ask, Prices, Recall, best_trees, level_by_level
-from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Masks, Scorer, State
+from cleft.search.levels import Prices, best_trees, level_by_level, trees_within
+from cleft.search.scorer import LOWEST, Ask, Encoded, Floats, Ints, Masks, Recall, Scorer, State
 from cleft.span import Span
 
 WIDEST = 1_000
@@ -122,10 +122,14 @@ class Decoder:
         self.statistics = statistics
         self.lengths = np.asarray(encoded.lengths, np.intp)
 
-    def greedy(self, sentences: Ints) -> list[Candidate]:
-        """The best split of every span, one candidate a sentence, in order."""
+    def greedy(self, sentences: Ints, *, keep_answers: bool = False) -> list[Candidate]:
+        """The best split of every span, one candidate a sentence, in order.
+
+        With `keep_answers` what a head without history said is there for another search.
+        """
         if self.stateless:
             ask = self._asker("greedy")
+            ask = self.recall.kept(ask) if keep_answers else ask
             return _candidates(sentences, level_by_level(ask, sentences, self.lengths[sentences]))
         count = len(sentences)
         if count == 1 and not self.masks.constrained:
@@ -204,7 +208,7 @@ class Decoder:
         beam = Beam.start(history, sentences[lengths > 1], lengths[lengths > 1])
         finished = [Beam.start(history, sentences[lengths == 1], 0 * lengths[lengths == 1])]
         state = self._start(beam.sentence)
-        recall = Recall(self._asker("beam"), self.lengths) if self.stateless else None
+        recall = self.recall if self.stateless else None
         while len(beam):
             live = beam.live
             spans = beam.sentence[live], beam.left[live], beam.right[live]
@@ -232,10 +236,29 @@ class Decoder:
 
         A `known` tree of each saves time. Only for a head without history.
         """
-        first = [[(a, b) for a, _, b in each.table.tolist()] for each in known or ()] or None
-        lengths = self.lengths[sentences]
-        found = best_trees(self._asker("beam"), sentences, lengths, prices, first)
-        return _candidates(sentences, found)
+        if not known:
+            known = level_by_level(self.recall, sentences, self.lengths[sentences])
+        return _candidates(sentences, best_trees(self.recall, sentences, known, prices))
+
+    def within(
+        self, best: Sequence[Candidate], prices: Prices | None, slack: Scores, count: int
+    ) -> list[list[Candidate] | None]:
+        """The best tree of each sentence and all that lose less, unless they are more than so many.
+
+        Only for a head without history.
+        """
+        sentences = np.array([each.sentence for each in best], np.intp)
+        known = [each.decisions for each in best]
+        found = trees_within(self.recall, sentences, known, prices, slack, count)
+        return [
+            None if trees is None else _candidates(np.full(len(trees), sentence), trees)
+            for sentence, trees in zip(sentences, found, strict=True)
+        ]
+
+    @cached_property
+    def recall(self) -> Recall:
+        """What a head without history has said of the spans of this batch."""
+        return Recall(self._asker("beam"), self.lengths)
 
     @cached_property
     def stateless(self) -> bool:

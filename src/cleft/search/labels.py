@@ -12,7 +12,7 @@ what no treebank has, such as a bare noun right below S.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,8 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cleft.errors import ModelError
+from cleft.search.beam import Scores
 from cleft.search.scorer import LOWEST, Encoded, Floats, Ints, Scorer
 from cleft.search.trees import upward
+from cleft.span import Constraints
 from cleft.tasks import Task
 from cleft.tree import is_dummy, split_chain
 
@@ -274,6 +276,41 @@ def label_scores(
     found = np.maximum(found, LOWEST)
     if dummies.any():
         found[np.ix_(named, dummies)] = -np.inf
+    return found
+
+
+def must_be_named(
+    lengths: Ints, constraints: Mapping[int, Constraints], rows: Ints, table: Ints
+) -> npt.NDArray[np.bool_]:
+    """Which items are roots or required spans, whose label may not be the dummy."""
+    left, right = table[:, 0], table[:, -1]
+    named: npt.NDArray[np.bool_] = (left == 0) & (right == lengths[rows])
+    for row, given in constraints.items():
+        for span in given.required():
+            named |= (rows == row) & (left == span.left) & (right == span.right)
+    return named
+
+
+def margins(scores: Floats, places: Ints, which: Ints | slice = slice(None)) -> Scores:
+    """What the second best of each place loses to the best."""
+    if scores.shape[1] < 2:
+        return np.full(len(places[which]), np.inf)
+    two = np.partition(scores[places[which]].astype(np.float64), -2, axis=1)[:, -2:]
+    found: Scores = two[:, 1] - two[:, 0]
+    return found
+
+
+def way_up(places: Ints, over: Ints, above: Ints, margin: Callable[[Ints], Scores]) -> Scores:
+    """The least margin of each place and those above it, up to what governs it."""
+    found = margin(places)
+    here, going = places, np.arange(len(places))
+    while len(going):
+        here = above[here]
+        inside = here < len(above) - 1
+        here, going = here[inside], going[inside]
+        found[going] = np.minimum(found[going], margin(here))
+        on = here != over[places[going]]
+        here, going = here[on], going[on]
     return found
 
 

@@ -111,6 +111,10 @@ class Tagging:
         """Where a sentence's tokens are."""
         return slice(self.ends[row], self.ends[row + 1])
 
+    def tokens(self, row: int) -> Ints:
+        """The numbers of a sentence's tokens."""
+        return np.arange(self.ends[row], self.ends[row + 1])
+
     def named(self, row: int, chosen: Ints | None, alternatives: int) -> Tags:
         """A sentence's tags: the chosen ones, or else the best."""
         part = self.part(row)
@@ -190,24 +194,28 @@ class Apart:
 
 
 class Naming(Apart):
-    """The best labels and tags of one tree's spans together, by the model and a grammar.
+    """The best labels and tags of trees' spans together, by the model and a grammar.
 
-    From the words up, `best` is what the spans below and at each can score at most, by the
-    phrase that stands above it: (spans, parents). All spans of a depth are done at once.
+    There may be several trees at once if only the best are wanted. From the words up, `best`
+    is what the spans below and at each can score at most, by the phrase that stands above it:
+    (spans, parents). All spans of a depth are done at once.
     """
 
-    def __init__(self, grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats) -> None:
+    def __init__(
+        self, grammar: Grammar, splits: Sequence[Ints], log_probs: Floats, tags: Floats
+    ) -> None:
         super().__init__(log_probs, grammar.dummies)
         self.grammar = grammar
         self.loss = tags - tags.max(axis=1, keepdims=True)  # of another tag
-        length = len(tags)
-        spans = spans_of([length], [splits])
-        self.above = upward([length], [splits])[:-1]
+        lengths = [len(each) + 1 for each in splits]
+        spans = spans_of(lengths, splits)
+        self.above = upward(lengths, splits)[:-1]
+        self.roots = spans.ends[:-1]
         self.ends = np.arange(len(self.above)) + 2 * (spans.right - spans.left) - 1
         self.words = np.flatnonzero(spans.right - spans.left == 1)
         depths: list[int] = []
         for place in self.above.tolist():  # parents stand before their children
-            depths.append(depths[place] + 1 if depths else 0)
+            depths.append(depths[place] + 1 if place < len(self.above) else 0)
         ends = np.cumsum(np.bincount(depths))
         self.levels = np.split(np.argsort(depths, kind="stable"), ends[:-1])
         # What each span scores below itself: as a dummy, by parent; as a phrase, by label.
@@ -235,7 +243,7 @@ class Naming(Apart):
         return found
 
     def choose(self) -> tuple[Ints, Ints, float]:
-        """The best labels and tags, and what they score together."""
+        """The best labels and tags, and what they score together, the first tree's."""
         count = len(self.log_probs)
         labels, states = np.zeros(count, np.intp), np.zeros(count + 1, np.intp)
         self._descend(labels, states, 0, count)
@@ -287,18 +295,54 @@ SLACK = 1e-3
 """What rounding may add to a loss."""
 
 
-def named_together(
-    grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats, cost: float
-) -> tuple[Ints, Ints, float]:
-    """The best labels and tags of one tree and their score, if the best of each cost so much.
+WORDS = 300
+"""So many words are named at once: trees together have more labels to choose from than each."""
 
-    What loses more than that by itself is in no better choice, and left out: most labels.
+Together = tuple[Ints, Ints, float]
+"""Labels, tags, and what they score."""
+
+
+class Unnamed(NamedTuple):
+    """A tree's splits, the log-probabilities of its labels and tags, what the best of each cost."""
+
+    splits: Ints
+    log_probs: Floats
+    tags: Floats
+    cost: float
+
+
+def named_together(grammar: Grammar, trees: Sequence[Unnamed]) -> list[Together]:
+    """The best labels and tags of each tree and their score.
+
+    What loses more by itself than the best of each cost is in no better choice, and left out:
+    most labels. Trees of like costs, which leave out like labels, are done together.
     """
-    least = cost - SLACK
-    labels, kept = (
-        np.flatnonzero((each >= each.max(axis=1, keepdims=True) + least).any(axis=0))
-        for each in (log_probs, tags)
-    )
-    few = Naming(grammar.part(labels, kept), splits, log_probs[:, labels], tags[:, kept])
-    found, below, score = few.choose()
-    return labels[found], kept[below], score
+    found: dict[int, Together] = {}
+    part: list[int] = []
+    room = WORDS
+    for number in sorted(range(len(trees)), key=lambda number: trees[number].cost):
+        room -= len(trees[number].tags)
+        if part and room < 0:
+            found.update(zip(part, _named([trees[each] for each in part], grammar), strict=True))
+            part, room = [], WORDS - len(trees[number].tags)
+        part.append(number)
+    found.update(zip(part, _named([trees[each] for each in part], grammar), strict=True))
+    return [found[number] for number in range(len(trees))]
+
+
+def _named(trees: Sequence[Unnamed], grammar: Grammar) -> Iterator[Together]:
+    splits, scores, known, costs = zip(*trees, strict=True)
+    both = []
+    for parts in (scores, known):
+        each = np.concatenate(parts)
+        least = np.repeat(np.array(costs) - SLACK, [len(part) for part in parts])
+        kept = np.flatnonzero(
+            (each >= each.max(axis=1, keepdims=True) + least[:, None]).any(axis=0)
+        )
+        both.append((each[:, kept], kept))
+    (log_probs, labels), (tags, names) = both
+    few = Naming(grammar.part(labels, names), splits, log_probs, tags)
+    chosen, below, _ = few.choose()
+    ends = np.cumsum([len(part) for part in known])[:-1]
+    parts = np.split(labels[chosen], few.roots[1:]), np.split(names[below], ends)
+    return zip(*parts, few.best[few.roots, 0].tolist(), strict=True)

@@ -16,7 +16,7 @@ span that can come up at least one legal split, so a hypothesis never runs dry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
+Ask = Callable[[Ints, Ints, Ints], Floats]
+"""What answers about spans, a row each, from their sentences, left and right ends."""
 
 
 class Encoded(Protocol):
@@ -270,3 +272,56 @@ class Masks:
         masked = np.where(legal, np.maximum(log_probs, LOWEST), -np.inf)
         masked[row[forced], right[forced]] = 0.0
         return masked
+
+
+class Recall:
+    """The answers about the spans of a batch, a row each: none is asked about twice."""
+
+    def __init__(self, ask: Ask, lengths: Ints) -> None:
+        self.ask, self.lengths = ask, lengths
+        width = int(lengths.max(initial=0)) + 1
+        self.index = np.full((len(lengths), width, width), -1, np.intp)
+        self._size = 0
+        self._spans, self._scores = np.zeros((0, 3), np.intp), np.zeros((0, width), np.float32)
+
+    def __call__(self, sentence: Ints, left: Ints, right: Ints) -> Floats:
+        """The answers about spans."""
+        numbers = self.number(sentence, left, right)
+        return self._scores[numbers]
+
+    def number(self, sentence: Ints, left: Ints, right: Ints) -> Ints:
+        """Where the answers about spans are; those that are new are asked about."""
+        unknown = self.index[sentence, left, right] < 0
+        if unknown.any():
+            spans = sentence[unknown], left[unknown], right[unknown]
+            new = np.unique(np.ravel_multi_index(spans, self.index.shape))
+            self._ask(self.ask, *np.unravel_index(new, self.index.shape))
+        found: Ints = self.index[sentence, left, right]
+        return found
+
+    def kept(self, ask: Ask) -> Ask:
+        """What asks about spans that are all new, and keeps the answers."""
+        return lambda *spans: self._ask(ask, *spans)
+
+    def _ask(self, ask: Ask, *spans: Ints) -> Floats:
+        answers, start = ask(*spans), self._size
+        self._size = end = start + len(answers)
+        if not start:
+            self._scores = np.zeros((0, answers.shape[1]), answers.dtype)
+        if end > len(self._scores):
+            more = ((0, 2 * end - len(self._scores)), (0, 0))
+            self._spans, self._scores = np.pad(self._spans, more), np.pad(self._scores, more)
+        self._spans[start:end] = np.stack(spans, axis=1)
+        self._scores[start:end] = answers
+        self.index[spans] = np.arange(start, end)
+        return answers
+
+    @property
+    def spans(self) -> Ints:
+        """The sentence, the left and the right end of each span that is known."""
+        return self._spans[: self._size]
+
+    @property
+    def scores(self) -> Floats:
+        """The answers."""
+        return self._scores[: self._size]
