@@ -206,7 +206,7 @@ def _rank(namer: Namer, greedy: Structure) -> float:
 def _exact(namer: Namer, rows: Ints, floor: Scores) -> Ints:
     """Add the best tree of each of these sentences; return those that need a beam as well.
 
-    For one tree it is certain, unless its labels make a rare pair.
+    For one tree it is certain, unless rare pairs leave more trees to compare than a beam holds.
     """
     one = namer.options.n_best == 1
     prices = namer.prices if namer.options.joint else None
@@ -219,27 +219,17 @@ def _exact(namer: Namer, rows: Ints, floor: Scores) -> Ints:
     rows = np.array([each.candidate.sentence for each in unsure], np.intp)
     namer.name(unsure)
     floor[rows] = [namer.n_best(row)[0].log_prob for row in rows.tolist()]
-    return rows[_beaten(namer, unsure, floor)] if unsure else rows
+    return rows[_add_rivals(namer, unsure, floor)] if unsure else rows
 
 
-def _beaten(namer: Namer, unsure: Sequence[Structure], floor: Scores) -> list[bool]:
-    """Whether another tree may be better than the best without the costs of rare pairs.
+def _add_rivals(namer: Namer, unsure: Sequence[Structure], floor: Scores) -> list[bool]:
+    """Add all trees that may be better than the best without the costs of rare pairs.
 
-    There are few that could be: a beam is needless if each is worse with its own costs.
+    They are few. Whether they are more than the beam is wide, so that a beam must do.
     """
     best = [each.candidate for each in unsure]
     slack = np.array([each.bound - floor[each.candidate.sentence] for each in unsure])
     within = namer.decoder.within(best, namer.prices, slack, namer.options.width)
-    many = {one.sentence for one, found in zip(best, within, strict=True) if found is None}
-    made = namer.structures([each for found in within if found for each in found])
-    rivals = [each for each in made if each.most > floor[each.candidate.sentence]]
-    # One without costs of its own is better for certain.
-    many.update(each.candidate.sentence for each in rivals if not each.cost)
-    rivals = [each for each in rivals if each.candidate.sentence not in many]
-    namer.name(rivals)
-    better = {each.candidate.sentence for each in rivals if _beats(namer, each, floor)}
-    return [each.sentence in many | better for each in best]
-
-
-def _beats(namer: Namer, rival: Structure, floor: Scores) -> bool:
-    return bool(namer.rank(rival) > floor[rival.candidate.sentence])
+    made = namer.add([each for found in within if found for each in found])
+    namer.name([each for each in made if each.most > floor[each.candidate.sentence]])
+    return [found is None for found in within]
