@@ -124,12 +124,14 @@ class Decoder:
 
     def greedy(self, sentences: Ints) -> list[Candidate]:
         """The best split of every span, one candidate a sentence, in order."""
-        if self.stateless:
+        count = len(sentences)
+        alone = count == 1 and not self.masks.constrained
+        if self.stateless and not alone:
             ask = self._asker("greedy")
             return _candidates(sentences, level_by_level(ask, sentences, self.lengths[sentences]))
-        count = len(sentences)
-        if count == 1 and not self.masks.constrained:
-            return [self._greedy_alone(int(sentences[0]))]
+        if alone:
+            way = self._levels_alone if self.stateless else self._greedy_alone
+            return [way(int(sentences[0]))]
         lengths = self.lengths[sentences]
         history = History(int(lengths.sum()) + 2 * count)
         place = np.flatnonzero(lengths > 1)
@@ -182,6 +184,32 @@ class Decoder:
                 stack += [half for half in reversed(span.at(boundary)) if half.width > 1]
         made = Decisions(np.array(splits, np.intp).reshape(-1, 3), np.array(log_probs))
         return Candidate(sentence=sentence, score=score, decisions=made)
+
+    def _levels_alone(self, sentence: int) -> Candidate:
+        """The same for a head without history: all open spans of a level in one call."""
+        state = self.scorer.start(self.encoded, self.task)
+        length, stops = int(self.lengths[sentence]), self.masks.stops
+        made: list[tuple[int, int, int, float]] = []
+        level = [(0, length)] if length > 1 else []
+        while level:
+            rows, spans = np.full(len(level), sentence, np.intp), np.array(level, np.intp)
+            answer, _ = self._ask(rows, spans, state)
+            self._count("greedy", len(level))
+            asked, level = level, []
+            for (left, right), line in zip(asked, answer, strict=True):
+                legal = line[left + 1 : right + stops]
+                best = int(legal.argmax())
+                split = left + 1 + best
+                made.append((left, split, right, max(float(legal[best]), LOWEST)))
+                if split - left > 1 and split < right:  # a stop has no halves
+                    level.append((left, split))
+                if right - split > 1:
+                    level.append((split, right))
+        made.sort(key=lambda each: (each[0], -each[2]))  # depth first, left before right
+        table = np.array([each[:3] for each in made], np.intp).reshape(-1, 3)
+        scores = [each[3] for each in made]
+        decisions = Decisions(table, np.array(scores))
+        return Candidate(sentence=sentence, score=sum(scores, 0.0), decisions=decisions)
 
     def beam(
         self,
