@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cleft
-from cleft.search import SearchOptions, search
+from cleft.search import SearchOptions, naming, search
 from cleft.search.labels import Counts, Grammar
 from cleft.search.naming import Naming, named_together
 from cleft.span import Split
@@ -118,6 +118,24 @@ def test_the_best_naming_is_that_of_brute_force(length: int, seed: int) -> None:
             made = tuple(SYNTAX_LABELS[label] for label in labels)
             derivation = Derivation(length=length, splits=splits, labels=made)
             assert SYNTAX.build(derivation, words, [TAGS[tag] for tag in chosen]) == best
+
+
+@pytest.mark.parametrize("many", [0, 99], ids=["in arrays", "in numbers"])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_few_labels_in_numbers_give_what_all_in_arrays_give(
+    seed: int, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naming, "MANY", many)
+    scorer, words, costs = ToyScorer(seed), sentence(3 + seed, seed), grammar()
+    [[parse]] = search(scorer, [words], SYNTAX)
+    encoded, table = scorer.encode([words]), parse.record.decisions.table
+    spans = np.array(SYNTAX.labelled(len(words), parse.derivation.splits))
+    log_probs = scorer.label(encoded, "syntax", np.zeros(len(spans), np.intp), spans)
+    tags = np.pad(scorer.tags(encoded), ((0, 0), (0, 1)), constant_values=-np.inf)
+    labels, chosen, score = named_together(costs, table, log_probs, tags, cost=-50.0)
+    every = Naming(costs, table, log_probs, tags).choose()
+    assert score == pytest.approx(every[2])
+    assert (labels.tolist(), chosen.tolist()) == (every[0].tolist(), every[1].tolist())
 
 
 @given(st.integers(0, 1000), st.integers(1, 9), st.integers(1, 5))

@@ -7,7 +7,7 @@ all other choices follow in the order of their scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import accumulate, count
@@ -286,19 +286,119 @@ class Naming(Apart):
 SLACK = 1e-3
 """What rounding may add to a loss."""
 
+NEAR = 2.0
+"""The loss that is tried first: most trees lose less by the labels and tags that go together."""
+
+MANY = 8
+"""With more labels a span than this, arrays are faster than numbers."""
+
+Option = tuple[int, float]
+
 
 def named_together(
     grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats, cost: float
 ) -> tuple[Ints, Ints, float]:
     """The best labels and tags of one tree and their score, if the best of each cost so much.
 
-    What loses more than that by itself is in no better choice, and left out: most labels.
+    What loses more by itself than a choice that is known is in no better one, and left out. So
+    a few labels of a few spans are left, for which numbers are faster than arrays.
     """
-    least = cost - SLACK
-    labels, kept = (
-        np.flatnonzero((each >= each.max(axis=1, keepdims=True) + least).any(axis=0))
-        for each in (log_probs, tags)
-    )
-    few = Naming(grammar.part(labels, kept), splits, log_probs[:, labels], tags[:, kept])
-    found, below, score = few.choose()
-    return labels[found], kept[below], score
+    scores = Apart(log_probs, grammar.dummies).log_probs
+    best, losses = float(scores.max(axis=1).sum()), tags - tags.max(axis=1, keepdims=True)
+    most = min(NEAR, -cost)
+    while True:
+        near = _near(scores, most)
+        if sum(map(len, near)) > MANY * len(near):
+            return Naming(grammar, splits, log_probs, tags).choose()
+        few = _Few(grammar, splits, near, _near(losses, most))
+        if best - few.score <= most + SLACK:
+            return *few.choose(), few.score
+        most = best - few.score
+
+
+def _near(scores: Floats, most: float) -> list[list[Option]]:
+    """Of each row the columns that lose at most so much against its best, and their scores."""
+    rows, columns = np.nonzero(scores >= scores.max(axis=1, keepdims=True) - (most + SLACK))
+    found: list[list[Option]] = [[] for _ in scores]
+    values = scores[rows, columns].tolist()
+    for row, column, value in zip(rows.tolist(), columns.tolist(), values, strict=True):
+        found[row].append((column, value))
+    return found
+
+
+class _Few:
+    """What `Naming` is for all labels and tags, for a few of each span and word.
+
+    `score` is that of the best choice. `_best` has, for every span and every phrase that can
+    stand above it, the best label; a phrase is its number among the grammar's parents.
+    """
+
+    def __init__(
+        self, grammar: Grammar, splits: Ints, labels: list[list[Option]], tags: list[list[Option]]
+    ) -> None:
+        length = len(tags)
+        self._rules, self._labels = grammar.tables, labels
+        self._above = upward([length], [splits])[:-1].tolist()
+        spans = spans_of([length], [splits])
+        words = np.flatnonzero(spans.right - spans.left == 1).tolist()
+        self._tags = dict(zip(words, tags, strict=True))
+        self._best: list[dict[int, int]] = [{} for _ in labels]
+        self.score = self._climb(self._parents())
+
+    def _parents(self) -> list[Collection[int]]:
+        """The phrases that can stand above what is below each span; last, above the root."""
+        dummies, inner = self._rules.dummies, self._rules.inner
+        found: list[Collection[int]] = [()] * len(self._labels) + [(0,)]
+        for place, (options, above) in enumerate(zip(self._labels, self._above, strict=True)):
+            over: set[int] = set()
+            for label, _ in options:
+                if dummies[label]:
+                    over.update(found[above])
+                else:
+                    over.add(inner[label])
+            found[place] = over
+        return found
+
+    def _climb(self, parents: list[Collection[int]]) -> float:
+        """Find the best label of each span below each phrase, from the words up."""
+        rules = self._rules
+        below: list[dict[int, float]] = [dict.fromkeys(each, 0.0) for each in parents]
+        for place in reversed(range(len(self._labels))):
+            above, word = self._above[place], self._tags.get(place)
+            for parent in parents[above]:
+                most, chosen = -np.inf, -1
+                for label, score in self._labels[place]:
+                    bare = rules.dummies[label]
+                    if word is None:
+                        score += below[place][parent if bare else rules.inner[label]]
+                    else:
+                        score += _tag(word, rules.below[parent] if bare else rules.alone[label])[1]
+                    score += rules.above[parent][label]
+                    if score > most:
+                        most, chosen = score, label
+                below[above][parent] += most
+                self._best[place][parent] = chosen
+        return below[-1][0]
+
+    def choose(self) -> tuple[Ints, Ints]:
+        """The best labels and tags."""
+        rules, count = self._rules, len(self._labels)
+        states, labels, tags = [0] * (count + 1), [0] * count, []
+        for place, above in enumerate(self._above):
+            parent = states[above]
+            label = labels[place] = self._best[place][parent]
+            bare = rules.dummies[label]
+            states[place] = parent if bare else rules.inner[label]
+            if place in self._tags:
+                costs = rules.below[parent] if bare else rules.alone[label]
+                tags.append(_tag(self._tags[place], costs)[0])
+        return np.array(labels, np.intp), np.array(tags, np.intp)
+
+
+def _tag(options: list[Option], costs: Sequence[float]) -> Option:
+    """The best tag and what it scores, if each costs so much."""
+    most, chosen = -np.inf, -1
+    for tag, score in options:
+        if score + costs[tag] > most:
+            most, chosen = score + costs[tag], tag
+    return chosen, most
