@@ -22,7 +22,7 @@ from cleft.search.levels import Prices
 from cleft.search.naming import Apart, Batch, Items, Naming, Tagging, Tags, named_together
 from cleft.search.results import Parse, Record, Step
 from cleft.search.scorer import Floats, Ints, SearchOptions
-from cleft.search.trees import Plan, build_tree, spans_of
+from cleft.search.trees import Plan, Spans, build_tree, spans_of
 from cleft.span import Constraints, Split
 from cleft.tasks import Task
 
@@ -284,7 +284,8 @@ def assemble(namer: Namer) -> dict[int, list[Parse]]:
             )
         )
     rows = [named.structure.candidate.sentence for named in chosen]
-    trees = _build(task, batch, lines, rows, records)
+    spans = [named.structure.items for named in chosen]
+    trees = _build(task, batch, lines, rows, records, spans)
     parses: dict[int, list[Parse]] = {}
     for row, record, tree, (_, steps) in zip(rows, records, trees, replays, strict=True):
         parse = Parse(
@@ -304,6 +305,7 @@ def _build(
     tags: Sequence[Tags | None],
     rows: Sequence[int],
     records: list[Record],
+    items: Sequence[Ints],
 ) -> list[Any]:
     """The tree of each record. Labelled spans make n-ary trees, all of a batch at once."""
     if not records:
@@ -319,9 +321,8 @@ def _build(
             for row, record in zip(rows, records, strict=True)
         ]
     lengths = [record.length for record in records]
-    spans = spans_of(lengths, [record.decisions.table for record in records])
     labels = np.concatenate([record.labels.numbers for record in records])
-    plan = Plan.of(lengths, spans, labels, records[0].labels.names)
+    plan = Plan.of(lengths, Spans.of(items), labels, records[0].labels.names)
     return [
         build_tree(plan, number, batch.words[row], line.names, record)
         for number, (row, line, record) in enumerate(zip(rows, tags, records, strict=True))
