@@ -7,11 +7,12 @@ parsed has a result that carries its error.
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cleft.discourse import Edu
 from cleft.errors import (
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput | DocumentInput
     """What a stream is made of: texts, lists of tokens, sentences that were read from a file; of
     documents, texts and lists of sentences, or documents that were read from a file."""
+
+T = TypeVar("T")
 
 BOTH = "both"
 ENGLISH = "en"
@@ -337,8 +340,14 @@ class Parser:
 
         # An absolute path: a bare name would mean a built-in model.
         path = str(self._model_directory().path.absolute())
-        workers = Workers(jobs, _worker, make, path, self.threads, task, options)
-        return (found for part in in_order(workers, parts, ready) for found in part)
+        how = path, self.threads, task, options
+        if document:
+            workers = Workers(jobs, _worker, make, *how)
+            return (found for part in in_order(workers, parts, ready) for found in part)
+        workers = Workers(jobs, _worker, _window_finder, *how)
+        waiting: deque[list[SentenceInput]] = deque()
+        answers = in_order(workers, _kept(parts, waiting), ready)
+        return (found for answer in answers for found in _results(waiting.popleft(), answer))
 
     def _parts(
         self, items: Iterable[Any], reading: Reading, jobs: int, ready: Callable[[], bool]
@@ -400,6 +409,16 @@ class Parser:
 
         What the encoder says of each goes to `vectors`, where they are asked for.
         """
+        return _results(inputs, self._find(inputs, task, options, vectors))
+
+    def _find(
+        self,
+        inputs: Sequence[SentenceInput],
+        task: str,
+        options: SearchOptions,
+        vectors: Vectors | None = None,
+    ) -> list[Found | None]:
+        """The parses of each sentence; none of those that have an error from the start."""
         found: dict[int, Found] = {}
         good = [number for number, each in enumerate(inputs) if each.error is None]
         tasks = self.tasks(task)
@@ -410,7 +429,7 @@ class Parser:
             parts = [inputs[number] for number in numbers]
             parses = self._parse(parts, tasks, options, vectors)
             found.update(zip(numbers, parses, strict=True))
-        return [each.result(found.get(number)) for number, each in enumerate(inputs)]
+        return [found.get(number) for number in range(len(inputs))]
 
     def _parse(
         self,
@@ -466,6 +485,22 @@ Work = Callable[[Any], list[Any]]
 def _window_parser(parser: Parser, task: str, options: SearchOptions) -> Work:
     """What is done with a window of sentences."""
     return lambda window: parser.parse_inputs(window, task=task, options=options)
+
+
+def _window_finder(parser: Parser, task: str, options: SearchOptions) -> Work:
+    """The same in a worker, which gives back the parses alone: its parent has the sentences."""
+    return lambda window: parser._find(window, task, options)
+
+
+def _kept(parts: Iterable[T], waiting: deque[T]) -> Iterator[T]:
+    """The parts as they come, each kept for the one who gets its answer."""
+    for part in parts:
+        waiting.append(part)
+        yield part
+
+
+def _results(inputs: Iterable[SentenceInput], found: Iterable[Found | None]) -> list[Sentence]:
+    return [each.result(parses) for each, parses in zip(inputs, found, strict=True)]
 
 
 def _worker(make: Callable[..., Work], path: str, threads: int, *how: Any) -> Work:

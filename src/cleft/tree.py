@@ -182,21 +182,40 @@ class Tree(ScoredNode):
         return hash(tuple((n.label, n.word, len(n.children)) for n in self.preorder()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Flat, so that pickling a deep tree needs no recursion.
-        rows = [(n.label, n.word, len(n.children), n._table, n._number) for n in self.preorder()]
-        return _from_rows, (rows,)
+        # Flat, so that pickling a deep tree needs no recursion, and in columns: results of
+        # worker processes are pickled, and a tuple for each node takes twice as long.
+        nodes = self.preorder()
+        tables = [node._table for node in nodes]
+        if all(table is tables[0] for table in tables):
+            tables = tables[:1]
+        return _from_columns, (
+            [node.label for node in nodes],
+            [node.word for node in nodes],
+            [len(node.children) for node in nodes],
+            [node._number for node in nodes],
+            tables,
+        )
 
 
-_Row = tuple[str, str | None, int, Evidence | EvidenceTable | None, int]
-
-
-def _from_rows(rows: list[_Row]) -> Tree:
+def _from_columns(
+    labels: list[str],
+    words: list[str | None],
+    counts: list[int],
+    numbers: list[int],
+    tables: list[Evidence | EvidenceTable | None],
+) -> Tree:
+    """The tree of nodes in preorder; one table is that of all of them."""
     stack: list[Tree] = []
-    for label, word, count, table, number in reversed(rows):
-        children = tuple(stack[: -count - 1 : -1]) if count else ()
-        del stack[len(stack) - count :]
-        tree = Tree(label, children, word)
-        tree._table, tree._number = table, number
+    make = object.__new__  # they were a tree before: nothing needs a check
+    tables = tables * len(labels) if len(tables) == 1 else tables
+    columns = (column[::-1] for column in (labels, words, counts, numbers, tables))
+    for label, word, count, number, table in zip(*columns, strict=True):
+        tree = make(Tree)
+        tree.label, tree.word, tree.children = label, word, ()
+        tree._number, tree._table = number, table
+        if count:
+            tree.children = tuple(stack[: -count - 1 : -1])
+            del stack[-count:]
         stack.append(tree)
     return stack[0]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cleft
-from cleft.search import Decoder, Masks, SearchOptions, Statistics, search
+from cleft.search import Decoder, Masks, SearchOptions, Statistics, naming, search
 from cleft.search.assemble import Namer
 from cleft.search.beam import Decisions
 from cleft.search.decode import Candidate
@@ -114,13 +114,31 @@ def test_the_best_naming_is_that_of_brute_force(length: int, seed: int) -> None:
         best, most = max(every_naming(scorer, words, splits, costs), key=lambda pair: pair[1])
         bound = log_probs.max(axis=1).sum()
         for labels, chosen, score in (
-            Naming(costs, [table], log_probs, tags).choose(),
-            *named_together(costs, [Unnamed(table, log_probs, tags, most - bound)] * 2),
+            Naming(costs, table, log_probs, tags).choose(),
+            named_together(costs, Unnamed(table, log_probs, tags, most - bound)),
         ):
             assert score == pytest.approx(most)
             made = tuple(SYNTAX_LABELS[label] for label in labels)
             derivation = Derivation(length=length, splits=splits, labels=made)
             assert SYNTAX.build(derivation, words, [TAGS[tag] for tag in chosen]) == best
+
+
+@pytest.mark.parametrize("many", [0, 99], ids=["in arrays", "in numbers"])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_few_labels_in_numbers_give_what_all_in_arrays_give(
+    seed: int, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naming, "MANY", many)
+    scorer, words, costs = ToyScorer(seed), sentence(3 + seed, seed), grammar()
+    [[parse]] = search(scorer, [words], SYNTAX)
+    encoded, table = scorer.encode([words]), parse.record.decisions.table
+    spans = np.array(SYNTAX.labelled(len(words), parse.derivation.splits))
+    log_probs = scorer.label(encoded, "syntax", np.zeros(len(spans), np.intp), spans)
+    tags = np.pad(scorer.tags(encoded), ((0, 0), (0, 1)), constant_values=-np.inf)
+    labels, chosen, score = named_together(costs, Unnamed(table, log_probs, tags, -50.0))
+    every = Naming(costs, table, log_probs, tags).choose()
+    assert score == pytest.approx(every[2])
+    assert (labels.tolist(), chosen.tolist()) == (every[0].tolist(), every[1].tolist())
 
 
 @given(st.integers(0, 1000), st.integers(1, 9), st.integers(1, 5))
@@ -190,7 +208,6 @@ def test_no_labels_score_more_than_what_a_rare_pair_leaves(
         for splits, score in every_tree(scorer, words, "syntax")
     ]
     structures = namer.structures(made)
-    namer.name(structures[::2])  # many at once, and one by one
     for each in structures:
         assert namer.rank(each) <= each.most + 1e-9 <= each.bound + 2e-9
         assert namer.rank(each) >= each.bound + each.cost - 1e-9

@@ -152,7 +152,7 @@ def test_all_namings_of_a_structure_come_in_order_with_their_own_score(
     tags = np.pad(scorer.tags(encoded), ((0, 0), (0, 1)), constant_values=-np.inf)
     table = np.array(splits, np.intp).reshape(-1, 3)
     names, last, seen = scorer.labels("syntax"), np.inf, set()
-    for labels, chosen, score in islice(Naming(costs, [table], log_probs, tags).in_order(), 50):
+    for labels, chosen, score in islice(Naming(costs, table, log_probs, tags).in_order(), 50):
         made = Derivation(
             length=length, splits=splits, labels=tuple(names[label] for label in labels)
         )

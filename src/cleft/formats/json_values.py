@@ -12,6 +12,7 @@ import re
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from cleft.errors import FormatError
@@ -184,8 +185,12 @@ def add_evidence(
         data[key] = [None if one is None else _evidence_data(one) for one in found]
 
 
+_NAMES = Evidence.__slots__
+_values = attrgetter(*_NAMES)
+
+
 def _evidence_data(evidence: Evidence) -> dict[str, Any]:
-    values = ((name, getattr(evidence, name)) for name in Evidence.__slots__)
+    values = zip(_NAMES, _values(evidence), strict=True)
     return {name: value for name, value in values if value is not None and value != ()}
 
 

@@ -35,7 +35,7 @@ from cleft.tasks import get_task
 if TYPE_CHECKING:
     from cleft.runtime.units import Unit
 
-PIECES = 400
+PIECES = 250
 """How many pieces a transformer reads at once: beyond the cache, more is slower."""
 
 TOKENS = 1_000

@@ -190,9 +190,7 @@ def find(namer: Namer, rows: Ints) -> None:
             best_only=by_splits,
             early=options.prune and by_splits,
         )
-        structures = namer.add(found)
-        if options.n_best == 1:
-            namer.name([each for each in structures if each.most > floor[each.candidate.sentence]])
+        namer.add(found)
 
 
 def _rank(namer: Namer, greedy: Structure) -> float:
@@ -217,7 +215,6 @@ def _exact(namer: Namer, rows: Ints, floor: Scores) -> Ints:
         return rows
     unsure = [each for each in structures if each.cost and isfinite(each.bound)]
     rows = np.array([each.candidate.sentence for each in unsure], np.intp)
-    namer.name(unsure)
     floor[rows] = [namer.n_best(row)[0].log_prob for row in rows.tolist()]
     return rows[_add_rivals(namer, unsure, floor)] if unsure else rows
 
@@ -230,6 +227,5 @@ def _add_rivals(namer: Namer, unsure: Sequence[Structure], floor: Scores) -> lis
     best = [each.candidate for each in unsure]
     slack = np.array([each.bound - floor[each.candidate.sentence] for each in unsure])
     within = namer.decoder.within(best, namer.prices, slack, namer.options.width)
-    made = namer.add([each for found in within if found for each in found])
-    namer.name([each for each in made if each.most > floor[each.candidate.sentence]])
+    namer.add([each for found in within if found for each in found])
     return [found is None for found in within]

@@ -42,7 +42,7 @@ from cleft.search.naming import (
 )
 from cleft.search.results import Parse, Record, Step
 from cleft.search.scorer import Floats, Ints, Recall, SearchOptions
-from cleft.search.trees import Plan, build_tree, spans_of, upward
+from cleft.search.trees import Plan, Spans, build_tree, spans_of, upward
 from cleft.span import Split
 from cleft.tasks import Task
 
@@ -211,7 +211,7 @@ class Namer:
         if self.grammar is None or self.tagging is None:
             return Apart(structure.log_probs, dummies_of(self.names))
         known = self._unnamed(structure, self.tagging)
-        return Naming(self.grammar, [known.splits], known.log_probs, known.tags)
+        return Naming(self.grammar, known.splits, known.log_probs, known.tags)
 
     def _unnamed(self, structure: Structure, tagging: Tagging) -> Unnamed:
         """The splits of a structure, the log-probabilities of its labels and tags."""
@@ -221,21 +221,16 @@ class Namer:
 
     def best_of(self, structure: Structure) -> Named:
         """A structure with its best labels and tags."""
-        if structure not in self._best:
-            self.name([structure])
-        return self._best[structure]
-
-    def name(self, structures: Sequence[Structure]) -> None:
-        """Find the best labels and tags of structures: those of many at once are found faster."""
-        new = [each for each in structures if each not in self._best]
-        for each in new:
-            self._best[each] = Named(each, each.labels, None, each.bound)
-        if self.grammar and self.tagging:
-            rare = [each for each in new if each.cost and isfinite(each.bound)]
-            known = [self._unnamed(each, self.tagging) for each in rare]
-            named = named_together(self.grammar, known) if rare else []
-            for each, (labels, tags, gain) in zip(rare, named, strict=True):
-                self._best[each] = Named(each, labels, tags, each.candidate.score + gain)
+        found = self._best.get(structure)
+        if found is None:
+            found = Named(structure, structure.labels, None, structure.bound)
+            rare = structure.cost and isfinite(structure.bound)
+            if rare and self.grammar and self.tagging:
+                known = self._unnamed(structure, self.tagging)
+                labels, tags, gain = named_together(self.grammar, known)
+                found = Named(structure, labels, tags, structure.candidate.score + gain)
+            self._best[structure] = found
+        return found
 
     def rank(self, structure: Structure) -> float:
         """By what structures are compared: the best joint score, or that of the splits."""
@@ -305,9 +300,6 @@ def _items(decoder: Decoder, task: Task[Any], candidates: Sequence[Candidate]) -
 def assemble(namer: Namer) -> dict[int, list[Parse]]:
     """The parses of each sentence (by its row), best first; none of one without a usable tree."""
     batch, task, tagging, options = namer.batch, namer.task, namer.tagging, namer.options
-    if options.n_best == 1:
-        pools = filter(None, map(namer.pool.get, batch.index))
-        namer.name([max(pool, key=lambda each: each.bound) for pool in pools])
     chosen = [named for row in batch.index for named in namer.n_best(row)]
     # Trees that differ in labels alone share their steps.
     made = {id(named.structure): named.structure.candidate for named in chosen}
@@ -335,7 +327,8 @@ def assemble(namer: Namer) -> dict[int, list[Parse]]:
             )
         )
     rows = [named.structure.candidate.sentence for named in chosen]
-    trees = _build(task, batch, lines, rows, records)
+    spans = [named.structure.items for named in chosen]
+    trees = _build(task, batch, lines, rows, records, spans)
     parses: dict[int, list[Parse]] = {}
     for row, record, tree, (_, steps) in zip(rows, records, trees, replays, strict=True):
         parse = Parse(
@@ -355,6 +348,7 @@ def _build(
     tags: Sequence[Tags | None],
     rows: Sequence[int],
     records: list[Record],
+    items: Sequence[Ints],
 ) -> list[Any]:
     """The tree of each record. Labelled spans make n-ary trees, all of a batch at once."""
     if not records:
@@ -370,9 +364,8 @@ def _build(
             for row, record in zip(rows, records, strict=True)
         ]
     lengths = [record.length for record in records]
-    spans = spans_of(lengths, [record.decisions.table for record in records])
     labels = np.concatenate([record.labels.numbers for record in records])
-    plan = Plan.of(lengths, spans, labels, records[0].labels.names)
+    plan = Plan.of(lengths, Spans.of(items), labels, records[0].labels.names)
     return [
         build_tree(plan, number, batch.words[row], line.names, record)
         for number, (row, line, record) in enumerate(zip(rows, tags, records, strict=True))

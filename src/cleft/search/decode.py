@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from cleft.span import Span
 
 WIDEST = 1_000
 """The longest sentence whose spans are all kept in mind: that takes the square of its length."""
+
+NARROW = 24
+"""A span of one sentence that is no wider is asked about with all spans below it: a few hundred
+rows of one call cost less than a call for each level."""
 
 SURE = 1e-6
 """No mark is surer than this, so that every tree has some probability."""
@@ -127,13 +131,16 @@ class Decoder:
 
         With `keep_answers` what a head without history said is there for another search.
         """
+        alone = len(sentences) == 1 and not self.masks.constrained
         if self.stateless:
+            if alone and not keep_answers:
+                return [self._at_once(int(sentences[0]))]
             ask = self._asker("greedy")
             ask = self.recall.kept(ask) if keep_answers else ask
             return _candidates(sentences, level_by_level(ask, sentences, self.lengths[sentences]))
-        count = len(sentences)
-        if count == 1 and not self.masks.constrained:
+        if alone:
             return [self._greedy_alone(int(sentences[0]))]
+        count = len(sentences)
         lengths = self.lengths[sentences]
         history = History(int(lengths.sum()) + 2 * count)
         place = np.flatnonzero(lengths > 1)
@@ -186,6 +193,28 @@ class Decoder:
                 stack += [half for half in reversed(span.at(boundary)) if half.width > 1]
         made = Decisions(np.array(splits, np.intp).reshape(-1, 3), np.array(log_probs))
         return Candidate(sentence=sentence, score=score, decisions=made)
+
+    def _at_once(self, sentence: int) -> Candidate:
+        """The same for a head without history, which is asked about narrow spans in advance."""
+        state = self.scorer.start(self.encoded, self.task)
+        length = int(self.lengths[sentence])
+        made: list[tuple[int, int, int, float]] = []
+        waiting = [(0, length)] if length > 1 else []
+        while waiting:
+            parts = [_with_all_below(*span) for span in waiting]
+            spans = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            answer, _ = self._ask(np.full(len(spans), sentence, np.intp), spans, state)
+            self._count("greedy", len(spans))
+            asked, waiting, first = waiting, [], 0
+            for span, part in zip(asked, parts, strict=True):
+                own = answer[first : first + len(part)]
+                waiting += _take(span, own, self.masks.stops, made)
+                first += len(part)
+        made.sort(key=lambda each: (each[0], -each[2]))  # depth first, left before right
+        table = np.array([each[:3] for each in made], np.intp).reshape(-1, 3)
+        scores = [each[3] for each in made]
+        decisions = Decisions(table, np.array(scores))
+        return Candidate(sentence=sentence, score=sum(scores, 0.0), decisions=decisions)
 
     def beam(
         self,
@@ -328,6 +357,53 @@ class Decoder:
         if self.marks is not None:
             log_probs = self.marks.apply(log_probs, sentence, spans[:, 0], spans[:, 1])
         return log_probs, state
+
+
+@lru_cache(maxsize=NARROW + 1)
+def _all_inside(width: int) -> tuple[Ints, list[int]]:
+    """All spans of two tokens or more inside a span, by left end and then by right end.
+
+    The row of a span is the number of its left end plus its right end.
+
+    >>> spans, rows = _all_inside(3)
+    >>> spans.tolist(), [rows[left] + right for left, right in spans.tolist()]
+    ([[0, 2], [0, 3], [1, 3]], [0, 1, 2])
+    """
+    spans = [(left, right) for left in range(width) for right in range(left + 2, width + 1)]
+    rows = [left * (width - 1) - left * (left - 1) // 2 - left - 2 for left in range(width)]
+    return np.array(spans, np.intp).reshape(-1, 2), rows
+
+
+def _with_all_below(left: int, right: int) -> Ints:
+    """The span, and if it is narrow all that it may be split into."""
+    if right - left > NARROW:
+        return np.array([(left, right)], np.intp)
+    return _all_inside(right - left)[0] + left
+
+
+def _take(
+    span: tuple[int, int], answer: Floats, stops: bool, made: list[tuple[int, int, int, float]]
+) -> list[tuple[int, int]]:
+    """Add the best splits of a span and of what is known below it; return what is not known."""
+    first, last = span
+    wide = last - first > NARROW
+    rows = [] if wide else _all_inside(last - first)[1]
+    stack, unknown = [span], list[tuple[int, int]]()
+    while stack:
+        left, right = stack.pop()
+        row = 0 if wide else rows[left - first] + right - first
+        legal = answer[row, left + 1 : right + stops]
+        best = int(legal.argmax())
+        split = left + 1 + best
+        made.append((left, split, right, max(float(legal[best]), LOWEST)))
+        if split == right:
+            continue
+        below = unknown if wide else stack
+        if split - left > 1:
+            below.append((left, split))
+        if right - split > 1:
+            below.append((split, right))
+    return unknown
 
 
 def _settle(beam: Beam, parents: Ints, best_only: bool, early: bool) -> tuple[Beam, Beam, Ints]:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -148,6 +147,16 @@ def _is_row(row: Any) -> bool:
     return isinstance(row, dict) and all(type(count) is int and count > 0 for count in row.values())
 
 
+class Rules(NamedTuple):
+    """A grammar in lists, from which single numbers are taken faster than from arrays."""
+
+    dummies: list[bool]
+    inner: list[int]
+    above: list[list[float]]
+    below: list[list[float]]
+    alone: list[list[float]]
+
+
 class Grammar:
     """What each pair costs, for the labels and tags of a model; 0 where trees have it.
 
@@ -186,15 +195,11 @@ class Grammar:
         found[words] += np.where(self.dummies[own], bare, self.alone[own, tags])
         return found
 
-    def part(self, labels: Ints, tags: Ints) -> Grammar:
-        """The same for some of the labels and tags only."""
-        found = copy(self)
-        parents, inner = np.unique(np.append(self.inner[labels], 0), return_inverse=True)
-        found.dummies, found.inner = self.dummies[labels], inner[:-1]
-        found.above = self.above[np.ix_(parents, labels)]
-        found.below = self.below[np.ix_(parents, tags)]
-        found.alone = self.alone[np.ix_(labels, tags)]
-        return found
+    @cached_property
+    def tables(self) -> Rules:
+        """The same as plain numbers."""
+        parts = self.dummies, self.inner, self.above, self.below, self.alone
+        return Rules(*[part.tolist() for part in parts])
 
 
 def _costs(table: Table, rows: Sequence[str], columns: Sequence[str]) -> Costs:

@@ -7,7 +7,7 @@ all other choices follow in the order of their scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import accumulate, count
@@ -194,28 +194,24 @@ class Apart:
 
 
 class Naming(Apart):
-    """The best labels and tags of trees' spans together, by the model and a grammar.
+    """The best labels and tags of one tree's spans together, by the model and a grammar.
 
-    There may be several trees at once if only the best are wanted. From the words up, `best`
-    is what the spans below and at each can score at most, by the phrase that stands above it:
-    (spans, parents). All spans of a depth are done at once.
+    From the words up, `best` is what the spans below and at each can score at most, by the
+    phrase that stands above it: (spans, parents). All spans of a depth are done at once.
     """
 
-    def __init__(
-        self, grammar: Grammar, splits: Sequence[Ints], log_probs: Floats, tags: Floats
-    ) -> None:
+    def __init__(self, grammar: Grammar, splits: Ints, log_probs: Floats, tags: Floats) -> None:
         super().__init__(log_probs, grammar.dummies)
         self.grammar = grammar
         self.loss = tags - tags.max(axis=1, keepdims=True)  # of another tag
-        lengths = [len(each) + 1 for each in splits]
-        spans = spans_of(lengths, splits)
-        self.above = upward(lengths, splits)[:-1]
-        self.roots = spans.ends[:-1]
+        length = len(tags)
+        spans = spans_of([length], [splits])
+        self.above = upward([length], [splits])[:-1]
         self.ends = np.arange(len(self.above)) + 2 * (spans.right - spans.left) - 1
         self.words = np.flatnonzero(spans.right - spans.left == 1)
         depths: list[int] = []
         for place in self.above.tolist():  # parents stand before their children
-            depths.append(depths[place] + 1 if place < len(self.above) else 0)
+            depths.append(depths[place] + 1 if depths else 0)
         ends = np.cumsum(np.bincount(depths))
         self.levels = np.split(np.argsort(depths, kind="stable"), ends[:-1])
         # What each span scores below itself: as a dummy, by parent; as a phrase, by label.
@@ -243,7 +239,7 @@ class Naming(Apart):
         return found
 
     def choose(self) -> tuple[Ints, Ints, float]:
-        """The best labels and tags, and what they score together, the first tree's."""
+        """The best labels and tags, and what they score together."""
         count = len(self.log_probs)
         labels, states = np.zeros(count, np.intp), np.zeros(count + 1, np.intp)
         self._descend(labels, states, 0, count)
@@ -294,12 +290,13 @@ class Naming(Apart):
 SLACK = 1e-3
 """What rounding may add to a loss."""
 
+NEAR = 2.0
+"""The loss that is tried first: most trees lose less by the labels and tags that go together."""
 
-WORDS = 300
-"""So many words are named at once: trees together have more labels to choose from than each."""
+MANY = 8
+"""With more labels a span than this, arrays are faster than numbers."""
 
-Together = tuple[Ints, Ints, float]
-"""Labels, tags, and what they score."""
+Option = tuple[int, float]
 
 
 class Unnamed(NamedTuple):
@@ -311,38 +308,109 @@ class Unnamed(NamedTuple):
     cost: float
 
 
-def named_together(grammar: Grammar, trees: Sequence[Unnamed]) -> list[Together]:
-    """The best labels and tags of each tree and their score.
+def named_together(grammar: Grammar, tree: Unnamed) -> tuple[Ints, Ints, float]:
+    """The best labels and tags of a tree and their score.
 
-    What loses more by itself than the best of each cost is in no better choice, and left out:
-    most labels. Trees of like costs, which leave out like labels, are done together.
+    What loses more by itself than a choice that is known is in no better one, and left out. So
+    a few labels of a few spans are left, for which numbers are faster than arrays.
     """
-    found: dict[int, Together] = {}
-    part: list[int] = []
-    room = WORDS
-    for number in sorted(range(len(trees)), key=lambda number: trees[number].cost):
-        room -= len(trees[number].tags)
-        if part and room < 0:
-            found.update(zip(part, _named([trees[each] for each in part], grammar), strict=True))
-            part, room = [], WORDS - len(trees[number].tags)
-        part.append(number)
-    found.update(zip(part, _named([trees[each] for each in part], grammar), strict=True))
-    return [found[number] for number in range(len(trees))]
+    splits, log_probs, tags, cost = tree
+    scores = Apart(log_probs, grammar.dummies).log_probs
+    best, losses = float(scores.max(axis=1).sum()), tags - tags.max(axis=1, keepdims=True)
+    most = min(NEAR, -cost)
+    while True:
+        near = _near(scores, most)
+        if sum(map(len, near)) > MANY * len(near):
+            return Naming(grammar, splits, log_probs, tags).choose()
+        few = _Few(grammar, splits, near, _near(losses, most))
+        if best - few.score <= most + SLACK:
+            return *few.choose(), few.score
+        most = best - few.score
 
 
-def _named(trees: Sequence[Unnamed], grammar: Grammar) -> Iterator[Together]:
-    splits, scores, known, costs = zip(*trees, strict=True)
-    both = []
-    for parts in (scores, known):
-        each = np.concatenate(parts)
-        least = np.repeat(np.array(costs) - SLACK, [len(part) for part in parts])
-        kept = np.flatnonzero(
-            (each >= each.max(axis=1, keepdims=True) + least[:, None]).any(axis=0)
-        )
-        both.append((each[:, kept], kept))
-    (log_probs, labels), (tags, names) = both
-    few = Naming(grammar.part(labels, names), splits, log_probs, tags)
-    chosen, below, _ = few.choose()
-    ends = np.cumsum([len(part) for part in known])[:-1]
-    parts = np.split(labels[chosen], few.roots[1:]), np.split(names[below], ends)
-    return zip(*parts, few.best[few.roots, 0].tolist(), strict=True)
+def _near(scores: Floats, most: float) -> list[list[Option]]:
+    """Of each row the columns that lose at most so much against its best, and their scores."""
+    rows, columns = np.nonzero(scores >= scores.max(axis=1, keepdims=True) - (most + SLACK))
+    found: list[list[Option]] = [[] for _ in scores]
+    values = scores[rows, columns].tolist()
+    for row, column, value in zip(rows.tolist(), columns.tolist(), values, strict=True):
+        found[row].append((column, value))
+    return found
+
+
+class _Few:
+    """What `Naming` is for all labels and tags, for a few of each span and word.
+
+    `score` is that of the best choice. `_best` has, for every span and every phrase that can
+    stand above it, the best label; a phrase is its number among the grammar's parents.
+    """
+
+    def __init__(
+        self, grammar: Grammar, splits: Ints, labels: list[list[Option]], tags: list[list[Option]]
+    ) -> None:
+        length = len(tags)
+        self._rules, self._labels = grammar.tables, labels
+        self._above = upward([length], [splits])[:-1].tolist()
+        spans = spans_of([length], [splits])
+        words = np.flatnonzero(spans.right - spans.left == 1).tolist()
+        self._tags = dict(zip(words, tags, strict=True))
+        self._best: list[dict[int, int]] = [{} for _ in labels]
+        self.score = self._climb(self._parents())
+
+    def _parents(self) -> list[Collection[int]]:
+        """The phrases that can stand above what is below each span; last, above the root."""
+        dummies, inner = self._rules.dummies, self._rules.inner
+        found: list[Collection[int]] = [()] * len(self._labels) + [(0,)]
+        for place, (options, above) in enumerate(zip(self._labels, self._above, strict=True)):
+            over: set[int] = set()
+            for label, _ in options:
+                if dummies[label]:
+                    over.update(found[above])
+                else:
+                    over.add(inner[label])
+            found[place] = over
+        return found
+
+    def _climb(self, parents: list[Collection[int]]) -> float:
+        """Find the best label of each span below each phrase, from the words up."""
+        rules = self._rules
+        below: list[dict[int, float]] = [dict.fromkeys(each, 0.0) for each in parents]
+        for place in reversed(range(len(self._labels))):
+            above, word = self._above[place], self._tags.get(place)
+            for parent in parents[above]:
+                most, chosen = -np.inf, -1
+                for label, score in self._labels[place]:
+                    bare = rules.dummies[label]
+                    if word is None:
+                        score += below[place][parent if bare else rules.inner[label]]
+                    else:
+                        score += _tag(word, rules.below[parent] if bare else rules.alone[label])[1]
+                    score += rules.above[parent][label]
+                    if score > most:
+                        most, chosen = score, label
+                below[above][parent] += most
+                self._best[place][parent] = chosen
+        return below[-1][0]
+
+    def choose(self) -> tuple[Ints, Ints]:
+        """The best labels and tags."""
+        rules, count = self._rules, len(self._labels)
+        states, labels, tags = [0] * (count + 1), [0] * count, []
+        for place, above in enumerate(self._above):
+            parent = states[above]
+            label = labels[place] = self._best[place][parent]
+            bare = rules.dummies[label]
+            states[place] = parent if bare else rules.inner[label]
+            if place in self._tags:
+                costs = rules.below[parent] if bare else rules.alone[label]
+                tags.append(_tag(self._tags[place], costs)[0])
+        return np.array(labels, np.intp), np.array(tags, np.intp)
+
+
+def _tag(options: list[Option], costs: Sequence[float]) -> Option:
+    """The best tag and what it scores, if each costs so much."""
+    most, chosen = -np.inf, -1
+    for tag, score in options:
+        if score + costs[tag] > most:
+            most, chosen = score + costs[tag], tag
+    return chosen, most

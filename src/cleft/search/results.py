@@ -13,14 +13,16 @@ from math import exp
 from cleft.discourse import DiscourseTree
 from cleft.evidence import Calibration, Evidence, TaskCalibration
 from cleft.search.beam import Decisions
-from cleft.search.labels import Labels
+from cleft.search.labels import Labels, dummies_of
 from cleft.search.scorer import Floats
 from cleft.search.trees import INNER, MIDDLE, ONLY, OUTER, ROLES, spans_of
 from cleft.span import Span, Split
 from cleft.tasks import Derivation
 from cleft.tree import Tree, is_dummy
 
-Runners = Sequence[tuple[tuple[int, float], ...]]
+Chances = tuple[tuple[int, float], ...]
+Runners = Sequence[Chances]
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Record:
     calibration: TaskCalibration = field(default_factory=TaskCalibration)
     given_leaves: bool = False
     _evidence: dict[Span, Evidence] | None = field(default=None, init=False)
-    _phrases: list[Evidence] | None = field(default=None, init=False)
+    _phrases: list[Evidence | None] | None = field(default=None, init=False)
 
     @property
     def derivation(self) -> Derivation:
@@ -92,7 +94,7 @@ class Record:
             self._phrases = self._with_all_splits()
         place, role = divmod(number, ROLES)
         found = self._phrases[place]
-        if role == ONLY:
+        if found is None or role == ONLY:
             return found
         shared = Evidence(probability=found.probability, label=found.label, labels=found.labels)
         if role == MIDDLE:
@@ -103,13 +105,7 @@ class Record:
 
     def whole(self, number: int) -> Evidence | None:
         """The log-probabilities of the tree and how probable it is, if the node is its root."""
-        if number not in (ONLY, OUTER):
-            return None
-        return Evidence(
-            log_prob=self.log_prob,
-            split_log_prob=self.score,
-            tree_probability=self.calibration.trees(self.log_prob),
-        )
+        return self._of_root(Evidence()) if number in (ONLY, OUTER) else None
 
     @property
     def labelled(self) -> dict[Span, str]:
@@ -126,10 +122,11 @@ class Record:
         spans = spans_of([self.length], [table])
         return map(Span, spans.left.tolist(), spans.right.tolist())
 
-    def _collect(self) -> dict[Span, Evidence]:
-        made, labels = self.decisions, self.labels
-        splits: dict[tuple[int, int], tuple[float, tuple[tuple[int, float], ...]]] = {}
-        above = {(0, self.length): 0.0}  # by span, of the split that made it
+    def _by_span(self) -> tuple[dict[Pair, tuple[float, Chances]], dict[Pair, float]]:
+        """Each span's own split with its runners-up; and the split that made it, 0 at the root."""
+        made = self.decisions
+        splits: dict[Pair, tuple[float, Chances]] = {}
+        above = {(0, self.length): 0.0}
         for (left, split, right), log_prob, runners in zip(
             made.table.tolist(),
             made.scores.tolist(),
@@ -139,6 +136,11 @@ class Record:
             splits[left, right] = log_prob, runners
             if split < right:
                 above[left, split] = above[split, right] = log_prob
+        return splits, above
+
+    def _collect(self) -> dict[Span, Evidence]:
+        labels = self.labels
+        splits, above = self._by_span()
         evidence: dict[Span, Evidence] = {}
         others = labels.others or [()] * len(labels.numbers)
         for span, log_prob, names in zip(
@@ -162,31 +164,49 @@ class Record:
                 probability=sure, split=None if own is None else _chance(own), splits=boundaries
             )
         root = Span(0, self.length)
-        evidence[root] = replace(
-            evidence[root],
+        evidence[root] = self._of_root(evidence[root])
+        return evidence
+
+    def _of_root(self, found: Evidence) -> Evidence:
+        """The evidence of the root, with that of the whole tree."""
+        return replace(
+            found,
             log_prob=self.log_prob,
             split_log_prob=self.score,
             tree_probability=self.calibration.trees(self.log_prob),
         )
-        return evidence
 
-    def _with_all_splits(self) -> list[Evidence]:
-        """The evidence of all spans in preorder, a phrase's with all splits that made its children.
+    def _with_all_splits(self) -> list[Evidence | None]:
+        """The evidence of all phrases, by their span's place in preorder, with all their splits.
 
         That is the product over the binary splits between the phrase and its children.
         """
-        names, known = self.labels.names, self.evidence
-        phrases: list[Evidence] = []
+        labels, dummies = self.labels, dummies_of(self.labels.names)[self.labels.numbers].tolist()
+        splits, above = self._by_span()
+        others = labels.others or [()] * len(dummies)
+        left, right, _ = spans_of([self.length], [self.decisions.table])
+        spans = zip(left.tolist(), right.tolist(), strict=True)
+        rows = zip(spans, dummies, labels.log_probs.tolist(), others, strict=True)
+        phrases: list[Evidence | None] = []
         stack: list[float] = []  # of the splits below that no phrase has claimed
-        numbers = self.labels.numbers.tolist()
-        for span, number in zip(reversed(list(self._spans())), reversed(numbers), strict=True):
-            found, product = known[span], 1.0
-            if found.split is not None:
-                product = stack.pop() * stack.pop() * found.split
-                if found.split != product:
-                    found = replace(found, split=product)
-            phrases.append(found)
-            stack.append(product if is_dummy(names[number]) else 1.0)
+        for span, dummy, log_prob, names in reversed(list(rows)):
+            own, boundaries = splits.get(span, (None, ()))
+            product = 1.0 if own is None else stack.pop() * stack.pop() * _chance(own)
+            stack.append(product if dummy else 1.0)
+            if dummy:
+                phrases.append(None)
+                continue
+            phrases.append(
+                Evidence(
+                    probability=self.calibration.nodes(log_prob + above[span]),
+                    label=_chance(log_prob),
+                    split=None if own is None else product,
+                    labels=names,
+                    splits=boundaries,
+                )
+            )
+        if phrases[-1] is not None:
+            phrases[-1] = self._of_root(phrases[-1])
         return phrases[::-1]
 
 

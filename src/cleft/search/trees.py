@@ -34,6 +34,22 @@ class Spans(NamedTuple):
     right: Ints
     ends: list[int]  # where each tree's spans begin, and the last's end
 
+    @classmethod
+    def of(cls, tables: Sequence[Ints]) -> Spans:
+        """The spans of trees whose spans are at hand, (spans, 2) each."""
+        table = tables[0] if len(tables) == 1 else np.concatenate(tables)
+        return cls(table[:, 0], table[:, 1], [0, *accumulate(map(len, tables))])
+
+
+def _within(counts: Ints) -> Ints:
+    """The numbers from 0 on in each of several runs, one after the other.
+
+    >>> _within(np.array([3, 1, 2])).tolist()
+    [0, 1, 2, 0, 0, 1]
+    """
+    every = np.arange(int(counts.sum()))
+    return every if len(counts) == 1 else every - (counts.cumsum() - counts).repeat(counts)
+
 
 def spans_of(lengths: Sequence[int], splits: Sequence[Ints]) -> Spans:
     """The spans of trees over so many tokens, from their splits in depth-first order.
@@ -49,7 +65,7 @@ def spans_of(lengths: Sequence[int], splits: Sequence[Ints]) -> Spans:
     left[place], right[place] = made[:, 0], made[:, 2]
     single = np.ones(ends[-1], bool)
     single[place] = False
-    words = np.arange(int(tokens.sum())) - np.repeat(np.cumsum(tokens) - tokens, tokens)
+    words = _within(tokens)
     left[single], right[single] = words, words + 1
     return Spans(left, right, ends)
 
@@ -57,10 +73,12 @@ def spans_of(lengths: Sequence[int], splits: Sequence[Ints]) -> Spans:
 def _places(tokens: Ints, splits: Sequence[Ints]) -> tuple[Ints, Ints]:
     """All splits of a batch in one table, and the places of the spans that they split."""
     made = np.concatenate(splits) if splits else np.zeros((0, 3), np.intp)
-    first = np.cumsum(2 * tokens - 1) - (2 * tokens - 1)
     # Before a span come the spans that were split before it, and the words left of it.
-    rank = np.arange(len(made)) - np.repeat(np.cumsum(tokens - 1) - (tokens - 1), tokens - 1)
-    return made, np.repeat(first, tokens - 1) + rank + made[:, 0]
+    place = _within(tokens - 1) + made[:, 0]
+    if len(splits) > 1:
+        spans = 2 * tokens - 1
+        place += (spans.cumsum() - spans).repeat(tokens - 1)
+    return made, place
 
 
 def upward(lengths: Sequence[int], splits: Sequence[Ints]) -> Ints:
@@ -96,26 +114,26 @@ class Plan(NamedTuple):
         chains = _chains(names)
         dummy = np.array([not chain for chain in chains], bool)
         tokens = np.asarray(lengths, np.intp)
-        first = np.repeat(np.cumsum(tokens) - tokens, 2 * tokens - 1)  # token, by span
-        begin = np.repeat(np.array(spans.ends[:-1], np.intp), 2 * tokens - 1)
-        phrases = np.flatnonzero(~dummy[labels])[::-1]
+        first = (tokens.cumsum() - tokens).repeat(2 * tokens - 1)  # token, by span
+        begin = np.array(spans.ends[:-1], np.intp).repeat(2 * tokens - 1)
+        phrases = (~dummy[labels]).nonzero()[0][::-1]
         last = (first + spans.right)[phrases] - 1  # token, by phrase
-        order = np.argsort(last, kind="stable")
+        order = last.argsort(kind="stable")
         phrases, last = phrases[order], last[order]
         total = int(tokens.sum())
         ending = np.bincount(last, minlength=total)
-        before = np.cumsum(ending)
+        before = ending.cumsum()
         at_word = np.arange(total) + before - ending
         at_phrase = np.arange(len(phrases)) + last + 1
         made = np.empty((3, total + len(phrases)), np.intp)
-        words = np.arange(total) - np.repeat(np.cumsum(tokens) - tokens, tokens)
+        words = _within(tokens)
         made[:, at_word] = np.full(total, -1), words, -1 - words
         made[:, at_phrase] = (
             labels[phrases],
             spans.left[phrases],
             (phrases - begin[phrases]) * ROLES,
         )
-        after = np.cumsum(tokens)
+        after = tokens.cumsum()
         ends = [0, *(after + before[after - 1]).tolist()]
         kinds, left, numbers = made.tolist()
         return cls(kinds, left, numbers, ends, chains)
