@@ -1,8 +1,9 @@
-"""The languages in the page of results: the runs of recipes called lang-CODE or lang-CODE-…."""
+"""The languages in the page of results: runs of recipes called lang-CODE, lang-CODE-… or CODE."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from records import MEASURES, NONE, Run, command, number, set_title, sets, widths
@@ -24,7 +25,8 @@ WITHOUT = "network.char_size=0"
 LANGUAGES = """\
 ## Languages
 
-One set of hyper-parameters for all, words and characters only: no word vectors, no tags given.
+One set of hyper-parameters for all `lang-…`, words and characters only: no word vectors, no tags \
+given. A recipe called after a language alone fine-tunes a pretrained encoder.
 """
 SYNTAX = """\
 ### Syntax of languages
@@ -55,7 +57,8 @@ CHARACTERS_HEAD = (
 
 def is_language(run: Run) -> bool:
     """Whether a run is of a recipe for a language."""
-    return str(run["recipe"]["name"]).startswith(PREFIX)
+    name = str(run["recipe"]["name"])
+    return name.startswith(PREFIX) or name in NAMES
 
 
 def language_blocks(runs: Sequence[Run]) -> list[str]:
@@ -81,7 +84,10 @@ def _changes(run: Run) -> list[str]:
 
 def _language(run: Run) -> str:
     code = str(run["recipe"]["name"]).removeprefix(PREFIX).partition("-")[0]
-    return " ".join([NAMES.get(code, code), *(text.rpartition(".")[2] for text in _changes(run))])
+    encoder = Path(str(run["recipe"].get("network", {}).get("transformer", ""))).name
+    over = [f"over {encoder}"] if encoder else []
+    changes = [text.rpartition(".")[2] for text in _changes(run)]
+    return " ".join([NAMES.get(code, code), *over, *changes])
 
 
 def _tested(run: Run, task: str) -> list[Mapping[str, Any]]:

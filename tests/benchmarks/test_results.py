@@ -359,6 +359,18 @@ def test_languages_have_recall_precision_and_the_command_in_tables_of_their_own(
     assert "With and without characters" not in page
 
 
+def test_a_recipe_called_after_a_language_stands_beside_the_others_with_its_encoder():
+    network = {"transformer": "~/runs/pretrained/translator"}
+    page = results_page(
+        [run("fr", french_set(86.0, 97.0), network=network), run("lang-fr", french_set(80.0, 94.0))]
+    )
+    found = {row[0]: (row[4], row[-1]) for row in rows(page, "French")}
+    assert found == {
+        "French over translator": ("86.00", "`cleft train recipes/fr.toml`"),
+        "French": ("80.00", "`cleft train recipes/lang-fr.toml`"),
+    }
+
+
 def test_a_languages_discourse_is_shown_end_to_end_and_over_given_edus():
     sets = [discourse_set(given_edus) for given_edus in (False, True)]
     page = results_page([run("lang-de-discourse", *sets)])
