@@ -53,15 +53,18 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     folder = tempfile.mkdtemp(prefix="ray")  # a short name: sockets lie in it
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    made = Cluster()
-    try:
-        made.add_node(**NODE, temp_dir=folder, _system_config=SOON)
-        made.add_node(**NODE)
-        yield made
-    finally:
-        made.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
+    Path(folder, "ray").mkdir()  # Ray writes its address there before it has made it
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_TMPDIR", folder)
+        made = Cluster()
+        try:
+            made.add_node(**NODE, _system_config=SOON)
+            made.add_node(**NODE)
+            yield made
+        finally:
+            made.shutdown()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def corpus(*arguments: object, **options: Any) -> "subprocess.Popen[bytes]":
