@@ -16,7 +16,8 @@ Dev scores of the finished models by `python benchmarks/ablate.py recipes/ablati
 discourse (the F1 of relations) `recipes/ablation-discourse.toml`, all of a recipe with the same \
 number of epochs: mean over the seeds, and the spread between them (highest less lowest). Any \
 beam of a variant without history is exact search. *Against* is the difference to the baseline. \
-A variant *wins* or *loses* if that is more than the spread of both; else there is *no difference*, and the cheaper of the two stays.
+A variant *wins* or *loses* if that is more than the spread of both; else there is *no \
+difference*, and the cheaper of the two stays.
 """
 BEAMS = "### Beams of the ablation\n"
 DECIDED = "### What the ablation decided\n"
