@@ -10,9 +10,10 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cleft.discourse import Edu
 from cleft.errors import (
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     Item = str | Sequence[str] | Sequence[Sequence[str]] | SentenceInput | DocumentInput
     """What a stream is made of: texts, lists of tokens, sentences that were read from a file; of
     documents, texts and lists of sentences, or documents that were read from a file."""
-
-T = TypeVar("T")
 
 BOTH = "both"
 ENGLISH = "en"
@@ -301,14 +300,12 @@ class Parser:
     ) -> Iterator[Any]:
         """Parse texts or lists of tokens as they come, in order, with bounded memory.
 
-        A text gives all its sentences, at least one result; a list of tokens,
-        or a `SentenceInput`, gives one. `Sentence.source` is the number of
-        the item. Nothing is read before it is needed: a window of sentences at
-        a time. With `jobs` above 1, so many worker processes parse windows ahead.
-        For a source that rests, `ready` tells whether the next item can be had
-        without waiting: if not, what was read so far is parsed at once. With
-        `document`, an item is a text, a list of sentences, each a list of
-        tokens, or a `DocumentInput`, and gives one `Document`.
+        A text gives all its sentences, at least one result; a list of tokens, or a
+        `SentenceInput`, gives one. `Sentence.source` is the item's number. Nothing is read before
+        it is needed: a window of sentences at a time, `jobs` of them ahead in worker processes.
+        For a source that rests, `ready` tells whether the next item can be had without waiting:
+        if not, what was read so far is parsed at once. With `document`, an item is a text, a
+        list of sentences, each a list of tokens, or a `DocumentInput`, and gives one `Document`.
 
         >>> items = ["It rained. She slept.", ["We", "left", "."]]
         >>> [(found.source, found.words[0]) for found in load("en-fast").stream(items)]
@@ -338,16 +335,12 @@ class Parser:
             return (found for part in parts for found in work(part))
         from cleft.engines import Workers, in_order  # they bring multiprocessing
 
-        # An absolute path: a bare name would mean a built-in model.
-        path = str(self._model_directory().path.absolute())
-        how = path, self.threads, task, options
+        path = str(self._model_directory().path.absolute())  # a bare name is a built-in model's
+        make = make if document else _window_finder
+        workers = Workers(jobs, _worker, make, path, self.threads, task, options)
         if document:
-            workers = Workers(jobs, _worker, make, *how)
             return (found for part in in_order(workers, parts, ready) for found in part)
-        workers = Workers(jobs, _worker, _window_finder, *how)
-        waiting: deque[list[SentenceInput]] = deque()
-        answers = in_order(workers, _kept(parts, waiting), ready)
-        return (found for answer in answers for found in _results(waiting.popleft(), answer))
+        return _put_together(parts, partial(in_order, workers, ready=ready))
 
     def _parts(
         self, items: Iterable[Any], reading: Reading, jobs: int, ready: Callable[[], bool]
@@ -492,11 +485,19 @@ def _window_finder(parser: Parser, task: str, options: SearchOptions) -> Work:
     return lambda window: parser._find(window, task, options)
 
 
-def _kept(parts: Iterable[T], waiting: deque[T]) -> Iterator[T]:
-    """The parts as they come, each kept for the one who gets its answer."""
-    for part in parts:
-        waiting.append(part)
-        yield part
+def _put_together(
+    windows: Iterable[list[SentenceInput]],
+    find: Callable[[Iterable[list[SentenceInput]]], Iterable[list[Found | None]]],
+) -> Iterator[Sentence]:
+    """The sentences of windows, with what is found for each window, in order."""
+    waiting: deque[list[SentenceInput]] = deque()
+
+    def kept() -> Iterator[list[SentenceInput]]:
+        for window in windows:
+            waiting.append(window)
+            yield window
+
+    return (each for found in find(kept()) for each in _results(waiting.popleft(), found))
 
 
 def _results(inputs: Iterable[SentenceInput], found: Iterable[Found | None]) -> list[Sentence]:

@@ -360,7 +360,7 @@ def test_languages_have_recall_precision_and_the_command_in_tables_of_their_own(
 
 
 def test_a_recipe_called_after_a_language_stands_beside_the_others_with_its_encoder():
-    network = {"transformer": "~/runs/pretrained/translator"}
+    network = {"transformer": "runs/pretrained/translator"}
     page = results_page(
         [run("fr", french_set(86.0, 97.0), network=network), run("lang-fr", french_set(80.0, 94.0))]
     )

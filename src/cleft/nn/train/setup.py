@@ -20,6 +20,7 @@ from cleft.nn.features import Featuriser, Vocabulary
 from cleft.nn.network import Network
 from cleft.nn.train.batches import Example, stable_seed
 from cleft.nn.train.data import (
+    Decisions,
     Sentence,
     derive_sentences,
     is_blank,
@@ -160,6 +161,24 @@ def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[
         )
 
 
+def _read_train(
+    task: str, recipe: Recipe, dev: list[Sentence]
+) -> tuple[list[Decisions], list[str]]:
+    """What a task is learnt from, and the set that each of it is of."""
+    config = recipe.data[task]
+    found = read_sentences(task, config.train, config)
+    found = found[: config.limit] if config.limit else found
+    _check_read(task, config, found, dev)
+    found = with_parts(task, found)
+    rows = derive_sentences(task, found, recipe.network)
+    sources = [sentence.source for sentence in found]
+    for path in config.heads:
+        more = read_heads(path, recipe.network)
+        rows += more
+        sources += [set_name(path)] * len(more)
+    return rows, sources
+
+
 def prepare(recipe: Recipe, begun: Path | None = None) -> Materials:
     """Read the data, make the vocabulary and a network: weights are seeded, or those of `init`.
 
@@ -171,19 +190,10 @@ def prepare(recipe: Recipe, begun: Path | None = None) -> Materials:
         origin = Origin.find(recipe.init, recipe.network.transformer, begun)
     train, sources, dev, hashes = {}, {}, {}, {}
     for task, config in recipe.data.items():
-        found = read_sentences(task, config.train, config)
-        found = found[: config.limit] if config.limit else found
         dev[task] = read_sentences(
             task, [path for path in config.dev if not is_blank(path)], config
         )
-        _check_read(task, config, found, dev[task])
-        found = with_parts(task, found)
-        train[task] = derive_sentences(task, found, recipe.network)
-        sources[task] = [sentence.source for sentence in found]
-        for path in config.heads:
-            more = read_heads(path, recipe.network)
-            train[task] += more
-            sources[task] += [set_name(path)] * len(more)
+        train[task], sources[task] = _read_train(task, recipe, dev[task])
         used = (*config.train, *config.dev, *config.heads)
         hashes.update({path: files.sha256(path) for path in used})
     network, vectors = recipe.network, None
