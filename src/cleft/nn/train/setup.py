@@ -161,13 +161,12 @@ def _check_read(task: str, config: DataConfig, train: list[Sentence], dev: list[
         )
 
 
-def _read_train(
-    task: str, recipe: Recipe, dev: list[Sentence]
-) -> tuple[list[Decisions], list[str]]:
-    """What a task is learnt from, and the set that each of it is of."""
+def _read(task: str, recipe: Recipe) -> tuple[list[Decisions], list[str], list[Sentence]]:
+    """What a task is learnt from, the set that each of it is of, and what to choose by."""
     config = recipe.data[task]
     found = read_sentences(task, config.train, config)
     found = found[: config.limit] if config.limit else found
+    dev = read_sentences(task, [path for path in config.dev if not is_blank(path)], config)
     _check_read(task, config, found, dev)
     found = with_parts(task, found)
     rows = derive_sentences(task, found, recipe.network)
@@ -176,7 +175,7 @@ def _read_train(
         more = read_heads(path, recipe.network)
         rows += more
         sources += [set_name(path)] * len(more)
-    return rows, sources
+    return rows, sources, dev
 
 
 def prepare(recipe: Recipe, begun: Path | None = None) -> Materials:
@@ -190,10 +189,7 @@ def prepare(recipe: Recipe, begun: Path | None = None) -> Materials:
         origin = Origin.find(recipe.init, recipe.network.transformer, begun)
     train, sources, dev, hashes = {}, {}, {}, {}
     for task, config in recipe.data.items():
-        dev[task] = read_sentences(
-            task, [path for path in config.dev if not is_blank(path)], config
-        )
-        train[task], sources[task] = _read_train(task, recipe, dev[task])
+        train[task], sources[task], dev[task] = _read(task, recipe)
         used = (*config.train, *config.dev, *config.heads)
         hashes.update({path: files.sha256(path) for path in used})
     network, vectors = recipe.network, None
