@@ -124,6 +124,23 @@ def test_required_spans_and_given_edus_hold_without_history(beam: int) -> None:
     assert [edu.span.right for edu in parse.tree.edus] == [2, 3, 7, 9]
 
 
+@pytest.mark.parametrize("history", [False, True])
+def test_no_table_of_all_spans_is_made_for_a_very_long_sentence(
+    history: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would take the square of the sentence's length."""
+    scorer, words, options = ToyScorer(3, history=history), sentence(12, 3), SearchOptions(beam=4)
+    [[before]] = search(scorer, [words], SYNTAX, options)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a table of all spans")
+
+    monkeypatch.setattr("cleft.search.decode.WIDEST", 11)
+    monkeypatch.setattr(Recall, "__init__", refuse)
+    [[after]] = search(scorer, [words], SYNTAX, options)
+    assert after.log_prob <= before.log_prob + 1e-9
+
+
 @TASKS
 @pytest.mark.parametrize("beam", [1, 4])
 def test_a_very_long_sentence_is_searched_step_by_step(

@@ -91,7 +91,8 @@ class Namer:
         known = options.joint and self.tagging is not None
         self.grammar = decoder.scorer.grammar(decoder.task) if known else None
         self.pool: dict[int, list[Structure]] = {}
-        shared = options.width > 1 and task.labels == "spans"  # trees share most of their spans
+        # Trees of a beam share most of their spans.
+        shared = options.width > 1 and task.labels == "spans" and decoder.is_short
         self._recall = Recall(self._ask_spans, decoder.lengths) if shared else None
         self._made: dict[tuple[int, bytes], Structure] = {}
         self._best: dict[Structure, Named] = {}

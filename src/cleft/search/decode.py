@@ -295,8 +295,12 @@ class Decoder:
 
         Very long sentences are searched step by step all the same, in linear memory.
         """
-        short = int(self.lengths.max(initial=0)) <= WIDEST
-        return short and self.scorer.stateless(self.task)
+        return self.is_short and self.scorer.stateless(self.task)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all spans of all sentences may be kept in mind."""
+        return int(self.lengths.max(initial=0)) <= WIDEST
 
     def _asker(self, what: str) -> Ask:
         """What asks a head without history about spans, and counts."""
