@@ -52,11 +52,11 @@ def _run(
     x: Tensor, start: tuple[Tensor, Tensor], weights: list[Tensor], *, both: bool
 ) -> tuple[Tensor, Tensor]:
     """One LSTM layer over (batch, positions, size), one way or both: its states, its last cells."""
-    # On CPUs PyTorch's own kernel trains a third faster than oneDNN's, which is
-    # also set up anew for every shape of a batch.
+    # oneDNN has no LSTM in half precision on most CPUs, and fails instead of stepping aside.
+    single = x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
     switch: Any = torch.backends.mkldnn
     before = switch.enabled
-    switch.enabled = False
+    switch.enabled = before and single
     try:
         states, _, cells = torch.lstm(x, start, weights, True, 1, 0.0, False, both, True)
     finally:
