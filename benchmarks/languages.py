@@ -131,12 +131,17 @@ def _character_rows(whole: Sequence[Run], bare: Sequence[Run]) -> Iterator[list[
     """A row for each set that a run with characters and one without were both scored on."""
     for run in whole:
         for other in bare:
-            if (run["recipe"]["name"], run["seed"]) != (other["recipe"]["name"], other["seed"]):
+            if _alike(run) != _alike(other):
                 continue
             without = {set_title(one): one for one in _tested(other, "syntax")}
             for one in _tested(run, "syntax"):
                 if set_title(one) in without:
                     yield _compared(run, without[set_title(one)], one)
+
+
+def _alike(run: Run) -> tuple[Any, ...]:
+    """What two runs must share if a difference is to be that of the characters."""
+    return run["recipe"]["name"], run["seed"], run["recipe"].get("training")
 
 
 def _compared(run: Run, without: Mapping[str, Any], one: Mapping[str, Any]) -> list[str]:

@@ -392,7 +392,9 @@ def test_runs_without_characters_stand_against_those_with_them():
     bare = run("lang-xx", french_set(76.5, 91.0), settings=["network.char_size=0"])
     other = run("lang-xx", french_set(99.0, 99.0), settings=["network.char_size=0"], seed=2)
     odd = run("lang-xx", french_set(50.0, 50.0), settings=["training.epochs=1"])
-    page = results_page([run("lang-xx", french_set(80.0, 94.0)), bare, other, odd])
+    older = {"settings": ["network.char_size=0"], "training": {"beam": 1, "epochs": 3}}
+    short = run("lang-xx", french_set(60.0, 60.0), **older)
+    page = results_page([run("lang-xx", french_set(80.0, 94.0)), bare, other, odd, short])
     whole, changed, compared = rows(page, "xx")
     assert changed[0] == "xx epochs=1"
     assert whole[4] == "80.00"
