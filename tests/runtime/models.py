@@ -70,8 +70,11 @@ KINDS = {
         "transformer_layers": 1,
         "forms": "plain",
     },
+    "distilbert": {"encoder": "transformer", "encoder_layers": 0, "transformer_layers": 2},
     "marian": {"encoder": "transformer", "encoder_layers": 0, "transformer_layers": 2},
 }
+OWN = ("mpnet", "distilbert", "marian")
+"""Kinds with a transformer of their own; the others that have one have BERT."""
 
 
 @cache
@@ -84,7 +87,14 @@ def folder() -> Path:
 @cache
 def transformer(kind: str) -> str:
     """A tiny transformer with a tokenizer, as a Hugging Face directory."""
-    from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
+    from transformers import (
+        BertConfig,
+        BertModel,
+        DistilBertConfig,
+        DistilBertModel,
+        MPNetConfig,
+        MPNetModel,
+    )
 
     where = folder() / f"pretrained-{kind}"
     where.mkdir()
@@ -94,7 +104,7 @@ def transformer(kind: str) -> str:
     if kind == "mpnet":  # its padding is number 1
         vocabulary[:2] = vocabulary[1::-1]
     (where / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True}
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": kind != "distilbert"}
     (where / "tokenizer_config.json").write_text(json.dumps(settings))
     shape = {
         "vocab_size": len(vocabulary),
@@ -107,6 +117,9 @@ def transformer(kind: str) -> str:
     torch.manual_seed(1)
     if kind == "mpnet":
         model = MPNetModel(MPNetConfig(**shape, max_position_embeddings=34))
+    elif kind == "distilbert":
+        shape["hidden_dim"] = shape.pop("intermediate_size")
+        model = DistilBertModel(DistilBertConfig(**shape, max_position_embeddings=32))
     else:
         model = BertModel(BertConfig(**shape, max_position_embeddings=32))
     for parameter in model.parameters():
@@ -157,7 +170,7 @@ def torch_scorer(kind: str) -> TorchScorer:
     """A network of a kind with random weights everywhere."""
     changes = dict(KINDS[kind])
     if changes.get("encoder") == "transformer":
-        changes["transformer"] = transformer(kind if kind in ("mpnet", "marian") else "bert")
+        changes["transformer"] = transformer(kind if kind in OWN else "bert")
     config = NetworkConfig(**{**SMALL, **changes})
     labels = {
         "syntax": ["S", "NP", "VP", "∅", "∅NP", "S+VP"],

@@ -65,7 +65,7 @@ def test_onnx_gives_the_trees_of_torch(kind, beam):
 
 
 @pytest.mark.parametrize("int8", [False, True])
-@pytest.mark.parametrize("kind", ["lstm", "bert", "frozen", "mpnet"])
+@pytest.mark.parametrize("kind", ["lstm", "bert", "frozen", "mpnet", "distilbert"])
 def test_a_sentence_is_the_same_alone_and_beside_longer_ones(kind, int8):
     scorer = onnx_scorer(kind, int8=int8)
     batch = sentences(6, 40, 3, 6, 11, seed=3)
@@ -92,7 +92,7 @@ def test_onnx_marks_edus_as_torch_does(kind):
     assert mine.std() > 0.01  # random weights mark at random, not alike
 
 
-@pytest.mark.parametrize("kind", ["bert", "frozen", "mpnet"])
+@pytest.mark.parametrize("kind", ["bert", "frozen", "mpnet", "distilbert"])
 def test_sentences_beyond_the_position_limit_are_read_in_windows(kind):
     ours, theirs = onnx_scorer(kind), torch_scorer(kind)
     batch = sentences(90, 4, seed=5)

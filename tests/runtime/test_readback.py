@@ -14,7 +14,7 @@ from cleft.runtime import ModelDirectory, write_checksums
 from cleft.search import search
 from tests.runtime.models import model, sentences, torch_scorer, transformer
 
-READABLE = ("lstm", "plain", "spans", "levels", "chars", "bert", "frozen")
+READABLE = ("lstm", "plain", "spans", "levels", "chars", "bert", "frozen", "distilbert")
 BEYOND = 0.01
 """More than half a step of the 126 from the least to the largest weight of a row."""
 

@@ -160,6 +160,17 @@ NAMES = {
         "output": "attention.attn.o",
         "norm": "attention.LayerNorm",
     },
+    "distilbert": {
+        "layer": "transformer.layer",
+        "query": "attention.q_lin",
+        "key": "attention.k_lin",
+        "value": "attention.v_lin",
+        "output": "attention.out_lin",
+        "norm": "sa_layer_norm",
+        "wide": "ffn.lin1",
+        "narrow": "ffn.lin2",
+        "last": "output_layer_norm",
+    },
     "marian": {
         "layer": "layers",
         "query": "self_attn.q_proj",
@@ -201,8 +212,8 @@ def supported(model: Any) -> str:
 
 
 def _activation_name(model: Any) -> str:
-    config = model.config
-    return str(getattr(config, "hidden_act", None) or getattr(config, "activation_function", None))
+    names = ("hidden_act", "activation_function", "activation")  # of BERT, Marian, DistilBERT
+    return str(next((getattr(model.config, n) for n in names if hasattr(model.config, n)), None))
 
 
 def _activation(model: Any) -> Activation | None:
@@ -239,6 +250,8 @@ def _positions(kind: str, weights: _Weights, model: Any) -> Array:
     table = weights("embeddings.position_embeddings.weight")
     if kind == "mpnet":  # positions are numbered from beyond the padding's number
         return table[model.embeddings.padding_idx + 1 :]
+    if kind == "distilbert":  # it has no kinds of segments
+        return table
     kinds = weights("embeddings.token_type_embeddings.weight")
     return np.asarray(table + kinds[0])
 
@@ -291,7 +304,7 @@ def transformer_graph(transformer: Transformer, seen: Mapping[str, Seen] | None 
     places = graph.op("Slice", graph.floats(table), graph.numbers(0), width, graph.numbers(0))
     x = graph.reshape(graph.op("Add", x, places), -1, size)
     if kind != "marian":
-        x = _normalise(graph, x, weights, "embeddings.LayerNorm", config.layer_norm_eps)
+        x = _normalise(graph, x, weights, "embeddings.LayerNorm", _epsilon(kind, config))
     bias = ""
     if kind == "mpnet":
         bias = _distance_bias(graph, model, graph.op("Squeeze", width), len(table))
@@ -323,6 +336,11 @@ def _small(
         seen[output] = even_values(weights.tensors, seen, value, output)
     rows = graph.op("Slice", graph.op("Shape", x), graph.numbers(0), graph.numbers(1))
     return SmallMaps(graph, weights.tensors, seen, rows, activation)
+
+
+def _epsilon(kind: str, config: Any) -> float:
+    """That of LayerNorm; Marian has PyTorch's own, DistilBERT BERT's, and neither names it."""
+    return float(getattr(config, "layer_norm_eps", 1e-12 if kind == "distilbert" else 1e-5))
 
 
 def _normalise(graph: Graph, x: str, weights: _Weights, name: str, epsilon: float) -> str:
@@ -360,7 +378,7 @@ def _layer(
     """One layer over (rows, size)."""
     names = NAMES[kind]
     prefix = f"{names['layer']}.{number}"
-    epsilon = getattr(config, "layer_norm_eps", 1e-5)  # Marian has PyTorch's own
+    epsilon = _epsilon(kind, config)
     three = maps.normal(x, [f"{prefix}.{names[part]}" for part in ("query", "key", "value")])
     seen = maps.attended(attend(three), f"{prefix}.{names['output']}")
     x = _skip(graph, x, seen, weights, f"{prefix}.{names['norm']}", epsilon)
