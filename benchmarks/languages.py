@@ -141,7 +141,9 @@ def _character_rows(whole: Sequence[Run], bare: Sequence[Run]) -> Iterator[list[
 
 def _alike(run: Run) -> tuple[Any, ...]:
     """What two runs must share if a difference is to be that of the characters."""
-    return run["recipe"]["name"], run["seed"], run["recipe"].get("training")
+    recipe = run["recipe"]
+    network = {k: v for k, v in recipe.get("network", {}).items() if k != "char_size"}
+    return recipe["name"], run["seed"], recipe.get("training"), network
 
 
 def _compared(run: Run, without: Mapping[str, Any], one: Mapping[str, Any]) -> list[str]:

@@ -394,7 +394,13 @@ def test_runs_without_characters_stand_against_those_with_them():
     odd = run("lang-xx", french_set(50.0, 50.0), settings=["training.epochs=1"])
     older = {"settings": ["network.char_size=0"], "training": {"beam": 1, "epochs": 3}}
     short = run("lang-xx", french_set(60.0, 60.0), **older)
-    page = results_page([run("lang-xx", french_set(80.0, 94.0)), bare, other, odd, short])
+    wide = run(
+        "lang-xx",
+        french_set(70.0, 70.0),
+        settings=["network.char_size=0"],
+        network={"word_size": 9},
+    )
+    page = results_page([run("lang-xx", french_set(80.0, 94.0)), bare, other, odd, short, wide])
     whole, changed, compared = rows(page, "xx")
     assert changed[0] == "xx epochs=1"
     assert whole[4] == "80.00"

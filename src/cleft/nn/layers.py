@@ -52,7 +52,7 @@ def _run(
     x: Tensor, start: tuple[Tensor, Tensor], weights: list[Tensor], *, both: bool
 ) -> tuple[Tensor, Tensor]:
     """One LSTM layer over (batch, positions, size), one way or both: its states, its last cells."""
-    # oneDNN has no LSTM in half precision on most CPUs, and fails instead of stepping aside.
+    # Where oneDNN has no LSTM for a precision, PyTorch raises an error instead of using its own.
     single = x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
     switch: Any = torch.backends.mkldnn
     before = switch.enabled
