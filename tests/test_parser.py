@@ -3,10 +3,10 @@
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from cleft.discourse import DiscourseTree
 from cleft.errors import ConstraintError, InputError, ModelError, UsageError, WorkerError
 from cleft.parser import Parser, load
 from cleft.runtime import ModelDirectory, OnnxScorer
+from cleft.runtime.batches import FIRST
 from cleft.search import Constraints
 from cleft.sentence import LONGEST_SENTENCE, LONGEST_TOKEN
 from cleft.span import Span
@@ -211,12 +212,25 @@ def test_workers_give_the_same_results_in_order(parser):
     assert isinstance(found[5].error, InputError)
 
 
+def killing():
+    """Sentences during which the first worker is killed, at a task whatever the machine's speed.
+
+    It is stopped before a window of them is full, and killed after: had it answered all before,
+    then that window was given to it. A worker that ends without a task is only replaced.
+    """
+    before = set(multiprocessing.active_children())
+    window = [["rain"]] * FIRST
+    yield from window
+    (worker,) = set(multiprocessing.active_children()) - before
+    os.kill(worker.pid, signal.SIGSTOP)
+    yield from 2 * window
+    worker.kill()
+    yield from window
+
+
 def test_a_dead_worker_is_an_error_and_not_a_hang(parser):
-    found = parser.stream((["rain"] for _ in count()), jobs=2)
-    next(found)
-    multiprocessing.active_children()[0].kill()
     with pytest.raises(WorkerError, match="a worker process ended"):
-        list(found)
+        list(parser.stream(killing(), jobs=2))
 
 
 def test_jobs_must_be_positive(parser):
