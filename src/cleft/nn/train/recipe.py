@@ -8,6 +8,7 @@ to the current directory; `~` is the home directory.
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -273,8 +274,8 @@ class Recipe:
         return {
             "name": self.name,
             "seed": self.seed,
-            "output": self.output,
-            "init": self.init,
+            "output": _from_home(self.output),
+            "init": _from_home(self.init),
             "network": self.network.to_table(),
             "data": {task: _plain(asdict(config)) for task, config in self.data.items()},
             "vocabulary": asdict(self.vocabulary),
@@ -284,6 +285,12 @@ class Recipe:
             "source": self.source,
             "settings": list(self.settings),
         }
+
+
+def _from_home(path: str) -> str:
+    """The same with `~` for the home directory: records are passed on, its name need not be."""
+    home = f"{os.environ.get('HOME', '~')}/"
+    return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
 
 def _plain(table: dict[str, Any]) -> dict[str, Any]:
