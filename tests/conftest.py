@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-# The same examples in every run, so that a failure is that of a change; make test-all looks
-# for new ones.
+# The same examples in every run, and not too many, so that a failure is that of a change and comes
+# soon; make test-all looks for new ones.
+ALL = os.environ.get("CLEFT_TEST_ALL") == "1"
 settings.register_profile(
     "default",
     deadline=None,
-    derandomize=os.environ.get("CLEFT_TEST_ALL") != "1",
+    derandomize=not ALL,
+    max_examples=200 if ALL else 40,
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )
@@ -31,7 +33,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def everything() -> bool:
     """Whether tests on real data take all of it (make test-all) or a fixed sample."""
-    return os.environ.get("CLEFT_TEST_ALL") == "1"
+    return ALL
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -191,15 +191,15 @@ def resident() -> int:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 @pytest.mark.no_cover
 def test_memory_stays_bounded_over_many_lines(parser):
-    count, early = 80_000, 0
+    count, early = 40_000, 0
     lines = ([("rain", "fell", "so")[n % 3]] for n in range(count))
     for number, result in enumerate(parser.stream(lines, task="discourse"), 1):
         assert result.discourse is not None
         if number == 10_000:
             early = resident()
     assert number == count
-    # Were the results kept, they would take 100 MB.
-    assert resident() < early + 30_000_000
+    # Were the results kept, they would take 45 MB.
+    assert resident() < early + 15_000_000
 
 
 def test_workers_give_the_same_results_in_order(parser):

@@ -37,7 +37,6 @@ from tests.draw.samples import (
 )
 from tests.strategies import discourse_trees, trees
 
-SAMPLE = 20  # trees of each treebank
 VIEWS = ("auto", "tree", "rows", "outline")
 WIDEST_WORD = 340  # what the longest words of the samples take with what is around them
 
@@ -132,19 +131,19 @@ def test_any_comparison_is_drawn_whole(one: Tree) -> None:
 
 
 @pytest.mark.shared
-def test_sampled_treebank_trees_are_drawn_whole(shared: Path) -> None:
-    chance = random.Random(4)
+def test_sampled_treebank_trees_are_drawn_whole(shared: Path, everything: bool) -> None:
+    size, chance = 20 if everything else 8, random.Random(4)
     sampled: list[Tree | DiscourseTree] = []
     for path in sorted(shared.glob("data/syntax/*/*dev*")):
         found = list(read_brackets(path, PTB))
-        sampled += chance.sample(found, min(SAMPLE, len(found)))
+        sampled += chance.sample(found, min(size, len(found)))
     for path in sorted(shared.glob("data/discourse/*/sentences-dev.jsonl")):
         inner = [record.discourse for record in read_jsonl(path)]
         several = [tree for tree in inner if tree is not None and tree.children]
-        sampled += chance.sample(several, min(SAMPLE, len(several)))
+        sampled += chance.sample(several, min(size, len(several)))
     for path in chance.sample(sorted(shared.glob("data/discourse/*/dev/*.rs3")), 6):
         sampled += read_rs3(path).trees
-    assert len(sampled) >= 200
+    assert len(sampled) >= 10 * size
     for tree in sampled:
         looking.check_drawing(tree)
 
