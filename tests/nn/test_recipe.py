@@ -20,13 +20,6 @@ def test_every_recipe_of_the_repository_can_be_read(path):
     assert parse_recipe(json.loads(json.dumps(recipe.to_table()))) == recipe
 
 
-def test_a_record_does_not_tell_the_name_of_the_home_directory(monkeypatch):
-    monkeypatch.setenv("HOME", "/home/heron")
-    table = {"data": DATA, "output": "/home/heron/runs/x", "init": "/home/heronry/y"}
-    found = parse_recipe(table).to_table()
-    assert (found["output"], found["init"]) == ("~/runs/x", "/home/heronry/y")
-
-
 def test_the_defaults_are_the_papers_but_for_the_choices_that_won():
     paper = read_recipe(ROOT / "recipes" / "paper-syntax.toml")
     default = parse_recipe({"data": DATA})

@@ -8,7 +8,6 @@ to the current directory; `~` is the home directory.
 from __future__ import annotations
 
 import math
-import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -274,8 +273,8 @@ class Recipe:
         return {
             "name": self.name,
             "seed": self.seed,
-            "output": _from_home(self.output),
-            "init": _from_home(self.init),
+            "output": self.output,
+            "init": self.init,
             "network": self.network.to_table(),
             "data": {task: _plain(asdict(config)) for task, config in self.data.items()},
             "vocabulary": asdict(self.vocabulary),
@@ -285,12 +284,6 @@ class Recipe:
             "source": self.source,
             "settings": list(self.settings),
         }
-
-
-def _from_home(path: str) -> str:
-    """The same with `~` for the home directory: records are passed on, its name need not be."""
-    home = f"{os.environ.get('HOME', '~')}/"
-    return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
 
 def _plain(table: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import platform
 import sys
 import time
@@ -116,6 +117,21 @@ def _metric(text: str, where: Place) -> dict[str, Any]:
     return found
 
 
+def from_home(value: Any) -> Any:
+    """The same with `~` for the home directory in all paths: records are passed on as they are.
+
+    >>> from_home({"data": ["~/trees.mrg", "trees.mrg"]})
+    {'data': ['~/trees.mrg', 'trees.mrg']}
+    """
+    if isinstance(value, Mapping):
+        return {from_home(key): from_home(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [from_home(item) for item in value]
+    home = f"{os.environ.get('HOME', '~')}/"
+    inside = isinstance(value, str) and value.startswith(home)
+    return f"~/{value.removeprefix(home)}" if inside else value
+
+
 class RunDirectory:
     """The directory of one run."""
 
@@ -178,7 +194,8 @@ class RunDirectory:
     def finish(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """Write run.json and curve.svg; final scores that are there already are kept."""
         lines = list(self.lines())
-        summary = {**self.final(summary["best"]), **summary}
+        told = {key: from_home(item) for key, item in summary.items() if key != "final"}
+        summary = {**self.final(summary["best"]), **summary, **told}  # final scores are compared
         epochs = [line for line in lines if line["kind"] == "epoch"]
         write_json(self.run, {**summary, "epochs": epochs})
         scores: dict[str, list[tuple[float, float]]] = {}
