@@ -10,7 +10,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 help:
 	@echo "make demo      show what cleft does"
 	@echo "make test      lint, types and all tests (sampled on real treebanks)"
-	@echo "make test-all  the same on every tree of every treebank in ../shared"
+	@echo "make test-all  every tree of every treebank in ../shared, and new random examples"
 	@echo "make test-browser  the page in a real browser (installs chromium, fetches axe-core)"
 	@echo "make torture   the whole torture corpus through every door (half an hour)"
 	@echo "make fuzz      wrong files, models and requests for FUZZ_MINUTES=5 minutes"
@@ -60,7 +60,7 @@ test-browser: .venv/dev .venv/axe/package/axe.min.js
 	$(BIN)/pytest tests/browser
 
 test-all: .venv/dev
-	CLEFT_TEST_ALL=1 $(BIN)/pytest --numprocesses 2 -m shared -rA
+	CLEFT_TEST_ALL=1 $(BIN)/pytest --numprocesses 2 -m "shared or hypothesis" -rA
 
 # Every door in a process of its own; docs/reliability.md quotes what it writes.
 torture: .venv/dev

@@ -297,10 +297,11 @@ def test_both_heads_of_a_saved_joint_model_are_there(tmp_path):
 
 
 def test_a_record_does_not_tell_the_name_of_the_home_directory(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", "/home/heron")
-    recipe = {"name": "x", "output": "/home/heron/runs/x", "train": ["/home/heronry/y"]}
+    home, near = f"{tmp_path}/heron", f"{tmp_path}/heronry/y"
+    monkeypatch.setenv("HOME", home)
+    recipe = {"name": "x", "output": f"{home}/runs/x", "train": [near]}
     directory = RunDirectory(tmp_path)
-    directory.finish({"best": {}, "recipe": recipe, "data": {"/home/heron/a.mrg": "12"}})
+    directory.finish({"best": {}, "recipe": recipe, "data": {f"{home}/a.mrg": "12"}})
     found = json.loads(directory.run.read_text("utf-8"))
-    assert found["recipe"] == {"name": "x", "output": "~/runs/x", "train": ["/home/heronry/y"]}
+    assert found["recipe"] == {"name": "x", "output": "~/runs/x", "train": [near]}
     assert found["data"] == {"~/a.mrg": "12"}

@@ -194,8 +194,9 @@ class RunDirectory:
     def finish(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """Write run.json and curve.svg; final scores that are there already are kept."""
         lines = list(self.lines())
+        # A run that is taken up again knows its final scores by the paths as the recipe has them.
         told = {key: from_home(item) for key, item in summary.items() if key != "final"}
-        summary = {**self.final(summary["best"]), **summary, **told}  # final scores are compared
+        summary = {**self.final(summary["best"]), **summary, **told}
         epochs = [line for line in lines if line["kind"] == "epoch"]
         write_json(self.run, {**summary, "epochs": epochs})
         scores: dict[str, list[tuple[float, float]]] = {}
