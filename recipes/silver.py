@@ -1,13 +1,15 @@
 """Silver trees: what a model makes of text, for another network to learn from.
 
-python recipes/silver.py MODEL OUTPUT FILE [FILE ...] [--tokens N] [--beam N]
+python recipes/silver.py MODEL OUTPUT FILE [FILE ...] [--tokens N] [--beam N] [--alternatives]
 
 MODEL is a model's directory or name, or the `best` directory of a training run, which needs
 PyTorch. Each file gives a .jsonl file in OUTPUT/parts, and all of them together make
 OUTPUT/trees.jsonl, which `data.syntax` and `data.discourse` of a recipe read; their genre is
 `silver`. A file of brackets gives the words of its trees, any other its text, one paragraph a line.
 Lines are drawn at random up to N tokens a file, so that no genre drowns the others; each sentence
-of a file is taken once. A record keeps the probability of each tree, by decision, as `confidence`.
+of a file is taken once. A record keeps the probability of each tree, by decision, as `confidence`;
+with --alternatives also what else each decision could be, with its chance, where that is 2 % or
+more: a student learns from these too. They need a model whose splits have no history.
 What is there already is passed over: the same command goes on where it was stopped.
 """
 
@@ -17,18 +19,36 @@ import argparse
 import json
 import math
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import cleft
 from cleft import files
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import cleaning
 from cleft.parser import Parser
+from cleft.search.scorer import Encoded, Floats
 from cleft.sentence import Sentence
+from cleft.tasks import Derivation
 
 LONGEST = 60
 """Words of a sentence; longer ones are rare, costly and mostly lists."""
+
+LEAST = 0.02
+"""The chance from which on another choice is worth learning from."""
+
+WINDOW = 24
+"""Sentences that a model is asked about at once."""
+
+Others = dict[str, list[list[Any]]]
+"""Other choices by the term of the loss: which decision, what else it could be, its chance."""
+
+Ask = Callable[[Sequence[Sentence]], list[dict[str, Any]]]
+"""What a record holds besides its trees, for each sentence."""
 
 
 def load(model: str) -> Parser:
@@ -75,21 +95,125 @@ def confidence(sentence: Sentence) -> dict[str, float]:
     }
 
 
-def records(sentences: Iterable[Sentence], source: str) -> Iterator[str]:
-    """A line for each sentence that has all its trees, once."""
+def sure(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
+    """Nothing more: the trees alone."""
+    return [{} for _ in sentences]
+
+
+def unsure(parser: Parser) -> Ask:
+    """The other choices of the decisions of trees, as the parser's model sees them."""
+
+    def ask(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
+        encoded = parser.scorer.encode([sentence.words for sentence in sentences])
+        found: list[dict[str, Any]] = [{} for _ in sentences]
+        for name in sentences[0].trees:
+            for row, others in enumerate(of_task(parser, encoded, name, sentences)):
+                found[row][name] = others
+        return [{"alternatives": others} for others in found]
+
+    return ask
+
+
+def of_task(
+    parser: Parser, encoded: Encoded, name: str, sentences: Sequence[Sentence]
+) -> list[Others]:
+    """The other choices of the trees of one task."""
+    scorer, task = parser.scorer, parser.manifest.task(name)
+    trees = [task.derive(sentence.trees[name]) for sentence in sentences]
+    found: list[Others] = [{} for _ in sentences]
+    rows, spans, targets = splits_of(trees)
+    if len(rows):
+        state = scorer.select(scorer.start(encoded, name), rows)
+        scores, _ = scorer.split(encoded, name, rows, spans, state)
+        keep(found, "split", rows, scores, targets, None)
+    items = [task.labelled(tree.length, tree.splits) for tree in trees]
+    rows = np.repeat(np.arange(len(trees)), [len(each) for each in items])
+    if len(rows):
+        labels = list(scorer.labels(name))
+        scores = scorer.label(encoded, name, rows, np.array([x for each in items for x in each]))
+        targets = np.array([labels.index(x) for tree in trees for x in tree.labels])
+        keep(found, "label", rows, scores, targets, labels)
+    tags = scorer.tags(encoded) if task.tags is not None else None
+    if tags is not None and task.tags is not None:
+        names = list(scorer.tag_names())
+        rows = np.repeat(np.arange(len(trees)), [tree.length for tree in trees])
+        targets = np.array([names.index(x) for s in sentences for x in task.tags(s.trees[name])])
+        keep(found, "tag", rows, tags, targets, names)
+    marks = scorer.marks(encoded, name) if task.stops else None
+    if marks is not None:
+        for row, tree in enumerate(trees):
+            found[row]["edu"] = marked(marks[row], tree.length, set(task.leaf_ends(tree)))
+    return found
+
+
+def splits_of(trees: Sequence[Derivation]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sentence, the span and the split of each decision of some trees."""
+    rows = np.repeat(np.arange(len(trees)), [len(tree.splits) for tree in trees])
+    splits = np.array([split for tree in trees for split in tree.splits]).reshape(-1, 3)
+    return rows, splits[:, [0, 2]], splits[:, 1]
+
+
+def keep(
+    found: list[Others],
+    term: str,
+    rows: np.ndarray,
+    scores: Floats,
+    targets: np.ndarray,
+    names: Sequence[str] | None,
+) -> None:
+    """Put into `found` what else decisions could be, by log-probabilities (decisions, choices)."""
+    first = np.searchsorted(rows, np.arange(len(found)))
+    likely = scores >= math.log(LEAST)
+    likely[np.arange(len(rows)), targets] = False
+    for place, choice in zip(*(each.tolist() for each in np.nonzero(likely)), strict=True):
+        row = int(rows[place])
+        what = choice if names is None else names[choice]
+        chance = round(math.exp(scores[place, choice]), 4)
+        found[row].setdefault(term, []).append([place - int(first[row]), what, chance])
+
+
+def marked(marks: Floats, length: int, ends: set[int]) -> list[list[Any]]:
+    """The other choices of the marks of a sentence: an EDU ends there, or none does."""
+    chances = [
+        (place, int(place not in ends), float(1 - marks[place] if place in ends else marks[place]))
+        for place in range(1, length)
+    ]
+    return [[place, other, round(chance, 4)] for place, other, chance in chances if chance >= LEAST]
+
+
+def windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """The sentences that are taken, some at a time: not too long, with trees, each once."""
     seen: set[tuple[str, ...]] = set()
-    for sentence in sentences:
-        if sentence.error or len(sentence.words) > LONGEST or sentence.words in seen:
-            continue
-        seen.add(sentence.words)
-        record = json.loads(sentence.to_jsonl())
-        for task in sentence.trees:
-            record[task].pop("evidence", None)
-            record[task].pop("tag_evidence", None)
-        for key in ("text", "start", "offsets"):
-            record.pop(key)
-        record |= {"genre": "silver", "source": source, "confidence": confidence(sentence)}
-        yield json.dumps(record, ensure_ascii=False) + "\n"
+
+    def taken() -> Iterator[Sentence]:
+        for sentence in sentences:
+            if sentence.error or len(sentence.words) > LONGEST or sentence.words in seen:
+                continue
+            seen.add(sentence.words)
+            yield sentence
+
+    source = taken()
+    while window := list(islice(source, WINDOW)):
+        yield window
+
+
+def records(sentences: Iterable[Sentence], source: str, ask: Ask = sure) -> Iterator[str]:
+    """A line for each sentence that has all its trees, once."""
+    for window in windows(sentences):
+        for sentence, more in zip(window, ask(window), strict=True):
+            yield line(sentence, source, more)
+
+
+def line(sentence: Sentence, source: str, more: dict[str, Any]) -> str:
+    """The record of a sentence."""
+    record = json.loads(sentence.to_jsonl())
+    for task in sentence.trees:
+        for key in ("evidence", "tag_evidence", "edu_evidence"):
+            record[task].pop(key, None)
+    for key in ("text", "start", "offsets"):
+        record.pop(key)
+    record |= {"genre": "silver", "source": source, "confidence": confidence(sentence)}
+    return json.dumps(record | more, ensure_ascii=False) + "\n"
 
 
 def main() -> None:
@@ -100,10 +224,12 @@ def main() -> None:
     options.add_argument("files", metavar="FILE", nargs="+", help="text, or brackets (.mrg)")
     options.add_argument("--tokens", type=int, default=100_000, help="at most, of each file")
     options.add_argument("--beam", type=int, default=20)
+    options.add_argument("--alternatives", action="store_true", help="keep other choices too")
     asked = options.parse_args()
     parts = asked.output / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     parser = load(asked.model)
+    ask = unsure(parser) if asked.alternatives else sure
     for path in asked.files:
         target = parts / f"{name_of(path)}.jsonl"
         if target.exists():
@@ -111,7 +237,7 @@ def main() -> None:
         part = target.with_suffix(".part")
         with part.open("w", encoding="utf-8") as stream:
             found = parser.stream(items(path, asked.tokens), beam=asked.beam)
-            stream.writelines(records(found, target.stem))
+            stream.writelines(records(found, target.stem, ask))
         part.replace(target)
     with (asked.output / "trees.jsonl").open("wb") as joined:
         for target in sorted(parts.glob("*.jsonl")):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / "recipes" / "silver.py"
@@ -21,7 +23,7 @@ TEXT = "It rained. She slept, although the old dog barked.\n\nStop!\n"
 def make(folder: Path, *files: Path, **options: str) -> dict[str, list[dict[str, object]]]:
     command = [sys.executable, str(SCRIPT), "en-fast", str(folder), *map(str, files)]
     for name, value in options.items():
-        command += [f"--{name}", value]
+        command += [f"--{name}", value] if value else [f"--{name}"]
     subprocess.run(command, check=True, capture_output=True)
     return {
         path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -59,6 +61,48 @@ def test_a_file_gives_no_more_than_asked_and_a_finished_one_is_passed_over(files
     found = make(tmp_path / "silver", *files, tokens="1")
     assert found["bank"] == [{}]
     assert len(found["story"]) in (1, 2)  # one paragraph
+
+
+def test_other_choices_are_those_that_the_model_thinks_possible(files, tmp_path) -> None:
+    pytest.importorskip("torch", reason="training needs the extra cleft[train]")
+    import cleft
+    from cleft.nn.config import NetworkConfig
+    from cleft.nn.train.data import derive_sentences, read_sentences
+    from cleft.nn.train.recipe import DataConfig
+
+    make(tmp_path / "silver", *files, alternatives="")
+    path = str(tmp_path / "silver" / "trees.jsonl")
+    scorer = cleft.load("en-fast").scorer
+    manifest = scorer.manifest
+    network = NetworkConfig(branching=manifest.branching, dummy=manifest.dummy, tags=True)
+    count = 0
+    for task in ("syntax", "discourse"):
+        found = read_sentences(task, [path], DataConfig(train=(path,)))
+        for row in derive_sentences(task, found, network):
+            encoded = scorer.encode([row.words])
+            for place, choice, chance in row.others.get("split", []):
+                left, split, right = row.splits[place]
+                logs, _ = scorer.split(
+                    encoded,
+                    task,
+                    np.array([0]),
+                    np.array([[left, right]]),
+                    scorer.start(encoded, task),
+                )
+                assert chance == pytest.approx(math.exp(logs[0, choice]), abs=1e-3)
+                assert choice != split
+                count += 1
+            for place, choice, chance in row.others.get("label", []):
+                labels = list(scorer.labels(task))
+                logs = scorer.label(encoded, task, np.array([0]), row.items[place : place + 1])
+                assert chance == pytest.approx(math.exp(logs[0, labels.index(choice)]), abs=1e-3)
+                assert choice != row.labels[place]
+                count += 1
+            for place, choice, chance in row.others.get("tag", []):
+                tags = list(scorer.tag_names())
+                logs = scorer.tags(encoded)[place]
+                assert chance == pytest.approx(math.exp(logs[tags.index(choice)]), abs=1e-3)
+    assert count > 3
 
 
 def test_a_network_learns_from_silver_trees(files, tmp_path) -> None:

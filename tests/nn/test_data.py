@@ -144,6 +144,35 @@ def test_trees_that_a_parser_was_not_sure_of_are_left_out(tmp_path):
             read(confidence=0.5)
 
 
+def test_what_else_a_tree_could_be_is_read_and_checked(tmp_path):
+    path = tmp_path / "silver.jsonl"
+    line = '{"tokens": ["a", "b", "c"], "edus": [[0, 3]], "splits": [], "alternatives": %s}\n'
+
+    def read(said, **options):
+        path.write_text(line % said)
+        found = read_sentences("discourse", [str(path)], DataConfig(train=("x",), **options))
+        return derive_sentences("discourse", found, NetworkConfig(**BOTH))[0].others
+
+    good = '{"discourse": {"split": [[0, 1, 0.25]], "edu": [[2, 1, 0.1]]}, "syntax": {}}'
+    assert read(good) == {"split": [(0, 1, 0.25)], "edu": [(2, 1, 0.1)]}
+    assert read(good, alternatives=False) == {}
+    for wrong in (
+        "[]",
+        '{"discourse": []}',
+        '{"discourse": {"head": []}}',
+        '{"discourse": {"split": [[0, 1]]}}',
+        '{"discourse": {"split": [[0, "1", 0.5]]}}',
+        '{"discourse": {"split": [[-1, 1, 0.5]]}}',
+        '{"discourse": {"split": [[0, 1, 1.5]]}}',
+        '{"discourse": {"label": [[0, 3, 0.5]]}}',
+    ):
+        with pytest.raises(FormatError, match=r"silver.jsonl record 1: expected lists of \[decisi"):
+            read(wrong)
+    for odd in ('"split": [[1, 1, 0.5]]', '"split": [[0, 4, 0.5]]', '"edu": [[1, 2, 0.5]]'):
+        with pytest.raises(InputError, match=r"expected other choices of the decisions of a tree"):
+            read(f'{{"discourse": {{{odd}}}}}')
+
+
 def test_syntax_is_read_from_json_lines_too_and_a_missing_tree_is_an_error(tmp_path):
     from cleft.formats.jsonl import Record, format_record
 

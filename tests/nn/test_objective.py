@@ -1,5 +1,7 @@
 """Losses over all spans, against plain loops over one tree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
 from cleft.nn.train.batches import Example, collate
+from cleft.nn.train.data import make_examples
 from cleft.nn.train.objective import GoldSpans, Objective, chart_labels, explore_loss
 from tests.nn.conftest import BOTH, Bench
 
@@ -163,3 +166,85 @@ def test_no_head_is_looked_for_beyond_a_sentence():
 def _words(gold: GoldSpans) -> torch.Tensor:
     """A span of one token is in the tree also where the sentence is that token."""
     return gold.inside & ~gold.inside.triu(2)
+
+
+OTHERS = {
+    "syntax": {
+        "split": [(0, 1, 0.25), (0, 2, 0.1)],
+        "label": [(1, "S", 0.3)],
+        "tag": [(1, "DT", 0.2)],
+    },
+    "discourse": {"split": [(0, 1, 0.4)], "edu": [(1, 1, 0.15), (2, 1, 0.35)]},
+}
+"""Other choices of the last sentence of three, by term: which decision, what else, its chance."""
+
+
+def shared(scores: torch.Tensor, target: int, others: list[tuple[int, float]]) -> float:
+    """The cross-entropy of one decision whose chance is shared with others."""
+    logs = torch.log_softmax(scores, -1)
+    rest = 1 - sum(chance for _, chance in others)
+    return -rest * float(logs[target]) - sum(p * float(logs[other]) for other, p in others)
+
+
+@pytest.mark.parametrize("task", ["syntax", "discourse"])
+def test_other_choices_take_their_chance_from_a_decision(task):
+    bench = Bench(NetworkConfig(**SPANS)).scramble()
+    rows = bench.decisions[task][:2]
+    long = next(
+        row for row in bench.decisions[task] if len(row.splits) > 2 and row.splits[0][1] > 2
+    )
+    examples = make_examples(task, [*rows, replace(long, others=OTHERS[task])], bench.vocabulary)
+    objective = Objective(bench.network)
+    with torch.inference_mode():
+        found = objective.losses(collate(examples, bench.featurise))
+        before = objective.losses(
+            collate([*examples[:2], replace(examples[2], others={})], bench.featurise)
+        )
+        gained = {name: float(found[name][0] - before[name][0]) for name in found}
+    for term, rows in OTHERS[task].items():
+        scores, targets = decisions(bench, task, examples[2], term)
+        names = {"label": bench.vocabulary.labels.get(task, ()), "tag": bench.vocabulary.tags}.get(
+            term
+        )
+        expected = 0.0
+        for place in {row[0] for row in rows}:
+            others = [
+                (c if names is None else names.index(c), p) for at, c, p in rows if at == place
+            ]
+            expected += shared(scores[place], targets[place], others)
+            expected -= shared(scores[place], targets[place], [])
+        assert gained.pop(term) == pytest.approx(expected, rel=1e-4)
+    assert all(value == pytest.approx(0, abs=1e-5) for value in gained.values())
+
+
+def decisions(
+    bench: Bench, task: str, example: Example, term: str
+) -> tuple[torch.Tensor, list[int]]:
+    """The scores of the decisions of one sentence, and what is right."""
+    network = bench.network
+    with torch.inference_mode():
+        encoding = network.encoder(bench.featurise([example.words]))
+        head = network.head(task)
+        if term == "split":
+            left, split, right = (torch.tensor(end).unsqueeze(0) for end in example.splits.T)
+            return head.scores(head(encoding), left, right)[0], split[0].tolist()
+        if term == "tag":
+            return network.tagger(encoding.boundaries)[0], example.tags.tolist()
+        if term == "edu":
+            logits = head(encoding).marks[0]
+            return torch.stack([torch.zeros_like(logits), logits], -1), example.edus.tolist()
+        ends = head.labels.remember(encoding.boundaries)
+        rows = torch.zeros(len(example.items), dtype=torch.long)
+        return head.labels(*ends, rows, torch.tensor(example.items)), example.labels.tolist()
+
+
+def test_a_choice_that_a_network_cannot_make_does_not_count():
+    bench = Bench(NetworkConfig(**SPANS)).scramble()
+    [example] = make_examples("syntax", bench.decisions["syntax"][:1], bench.vocabulary)
+    whole = int(example.splits[0][2])  # syntax has no stops
+    others = {"split": (np.array([0]), np.array([whole]), np.array([0.5]))}
+    plain, odd = (
+        Objective(bench.network).losses(collate([row], bench.featurise))["split"][0]
+        for row in (example, replace(example, others=others))
+    )
+    assert float(plain.detach()) == float(odd.detach())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ from cleft.nn.features import Featuriser, Inputs
 Numbers = npt.NDArray[np.int64]
 
 NONE: Numbers = np.zeros(0, np.int64)
+
+Others = tuple[Numbers, Numbers, npt.NDArray[np.float64]]
+"""Other choices than a tree's: which decision, what else it could be, the chance of that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,20 @@ class Example:
     edus: Numbers | None = None  # (n + 1): 1 where an EDU ends, -1 at both ends
     heads: Numbers | None = None  # (n): the word that each depends on, from 1; 0 is the root
     has_tree: bool = True  # else it has heads alone
+    others: Mapping[str, Others] = field(default_factory=dict)  # by the term of the loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternatives:
+    """Other choices of a batch, for one term of the loss; all are (choices)."""
+
+    places: Tensor  # rows of the term's scores, as if these were one table
+    choices: Tensor  # columns of them
+    chances: Tensor
+
+    def to(self, device: torch.device) -> Alternatives:
+        """The same on a device."""
+        return Alternatives(**{name: value.to(device) for name, value in vars(self).items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +73,7 @@ class Batch:
     has_tree: Tensor  # (batch), false for a sentence with heads alone, and where nothing counts
     counts: dict[str, int]
     tokens: int
+    others: Mapping[str, Alternatives] = field(default_factory=dict)
 
     def to(self, device: torch.device) -> Batch:
         """The same on a device."""
@@ -66,7 +84,8 @@ class Batch:
             for name in self.__dataclass_fields__
             if isinstance(value := getattr(self, name), Tensor | Inputs)
         }
-        return Batch(**{**self.__dict__, **moved})
+        others = {name: found.to(device) for name, found in self.others.items()}
+        return Batch(**{**self.__dict__, **moved, "others": others})
 
 
 def stable_seed(*parts: int | str) -> int:
@@ -181,4 +200,24 @@ def collate(examples: Sequence[Example], featurise: Featuriser, *, counts: bool 
         has_tree=torch.tensor([example.has_tree and counts for example in examples]),
         counts={name: int((table >= 0).sum()) for name, table in known.items()},
         tokens=int(inputs.lengths.sum()) if counts else 0,
+        others=_others(examples, steps, width) if counts else {},
     )
+
+
+def _others(examples: Sequence[Example], steps: int, width: int) -> dict[str, Alternatives]:
+    """The other choices of all examples, each where its scores will stand in the batch."""
+    many = np.arange(len(examples))
+    first = {"split": many * steps, "tag": many * width, "edu": many * (width + 1)}
+    first["label"] = np.cumsum([0, *(len(example.items) for example in examples[:-1])])
+    found: dict[str, Alternatives] = {}
+    for name, starts in first.items():
+        parts = [(n, e.others[name]) for n, e in enumerate(examples) if name in e.others]
+        if parts:
+            places = np.concatenate([starts[number] + part[0] for number, part in parts])
+            chances = np.concatenate([part[2] for _, part in parts])
+            found[name] = Alternatives(
+                places=torch.from_numpy(places),
+                choices=torch.from_numpy(np.concatenate([part[1] for _, part in parts])),
+                chances=torch.from_numpy(chances).float(),
+            )
+    return found

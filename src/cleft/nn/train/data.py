@@ -30,6 +30,7 @@ from cleft.formats.registry import FORMATS, begins_as, format_of
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, Numbers
+from cleft.nn.train.batches import Others as OtherNumbers
 from cleft.nn.train.recipe import DataConfig, set_name
 from cleft.runtime.units import Unit
 from cleft.runtime.words import plain_form
@@ -40,6 +41,12 @@ from cleft.tree import Tree
 
 Over = tuple[tuple[Unit, ...], DiscourseTree]
 """Units, and a tree over them."""
+
+Others = dict[str, list[tuple[int, Any, float]]]
+"""Other choices than a tree's, by the term of the loss: which decision, what else, its chance."""
+
+TERMS = ("split", "label", "tag", "edu")
+"""The terms of the loss that may have other choices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +61,7 @@ class Sentence:
     genre: str = ""
     source: str = field(default="", compare=False)
     finer: Over | None = field(default=None, compare=False)
+    others: Others = field(default_factory=dict, compare=False)
 
 
 def read_sentences(task: str, paths: Sequence[str], config: DataConfig) -> list[Sentence]:
@@ -177,7 +185,39 @@ def _read_file(task: str, path: str, config: DataConfig) -> Iterator[Sentence]:
                 where=str(file),
                 hint="give 'tokens'",
             )
-        yield Sentence(words=tuple(record.tokens), tree=tree, genre=genre, source=source)
+        others = _others(record, task, f"{file} record {number}") if config.alternatives else {}
+        yield Sentence(
+            words=tuple(record.tokens), tree=tree, genre=genre, source=source, others=others
+        )
+
+
+def _others(record: Record, task: str, where: str) -> Others:
+    """What else a record's tree could be, as `recipes/silver.py` writes it."""
+    said = record.fields.get("alternatives", {})
+    found = said.get(task, {}) if isinstance(said, dict) else said
+    if not isinstance(found, dict) or not all(map(_is_others, found.items())):
+        raise FormatError(
+            "expected lists of [decision, choice, chance] for each task as 'alternatives'",
+            where=where,
+            hint="make the trees anew with recipes/silver.py, or leave 'alternatives' out",
+        )
+    return {term: [tuple(row) for row in rows] for term, rows in found.items()}
+
+
+def _is_others(item: tuple[str, Any]) -> bool:
+    """Whether a term of the loss and its other choices are what they should be."""
+    term, rows = item
+    named = str if term in ("label", "tag") else int
+    if term not in TERMS or not isinstance(rows, list):
+        return False
+    return all(
+        isinstance(row, list)
+        and [isinstance(value, kind) for value, kind in zip(row, (int, named, float), strict=False)]
+        == [True] * 3
+        and row[0] >= 0
+        and 0 <= row[2] <= 1
+        for row in rows
+    )
 
 
 def _confidence(record: Record, task: str, where: str) -> float:
@@ -205,6 +245,7 @@ class Decisions:
     edus: Numbers | None = None  # (n + 1): 1 where an EDU ends, -1 at both ends
     heads: Numbers | None = None  # (n): the word that each depends on, from 1; 0 is the root
     has_tree: bool = True
+    others: Others = field(default_factory=dict)
 
 
 def read_heads(path: str, config: NetworkConfig) -> list[Decisions]:
@@ -236,14 +277,36 @@ def _derive(task: Task[Any], sentence: Sentence, config: NetworkConfig) -> Decis
     items = _numbers(task.labelled(len(sentence.words), derivation.splits))
     tags = task.tags(sentence.tree) if config.tags and task.tags is not None else None
     with_edus = task.stops and config.edu_boundaries != "none"
+    splits = _numbers(derivation.splits).reshape(-1, 3)
+    _check_others(sentence, splits, len(items))
     return Decisions(
         words=sentence.words,
-        splits=_numbers(derivation.splits).reshape(-1, 3),
+        splits=splits,
+        others=sentence.others,
         items=items.reshape(-1, 2 if task.labels == "spans" else 3),
         labels=tuple(map(sys.intern, derivation.labels)),  # few names, many trees
         tags=None if tags is None else tuple(map(sys.intern, tags)),
         edus=_leaf_ends(task, derivation) if with_edus else None,
     )
+
+
+def _check_others(sentence: Sentence, splits: Numbers, labelled: int) -> None:
+    """Fail if other choices are of decisions that the tree does not have."""
+    sizes = {"split": len(splits), "label": labelled, "tag": len(sentence.words)}
+    sizes["edu"] = len(sentence.words) + 1
+    for term, rows in sentence.others.items():
+        for place, choice, _ in rows:
+            fits = place < sizes[term]
+            if fits and term == "split":
+                fits = splits[place, 0] < choice <= splits[place, 2]
+            if not fits or (term == "edu" and choice not in (0, 1)):
+                raise InputError(
+                    f"expected other choices of the decisions of a tree, found {choice!r} for "
+                    f"decision {place} ({term}) of {' '.join(map(str, sentence.words))[:60]!r}",
+                    where=sentence.source,
+                    hint="network.branching must be that of the parser that made the trees; or "
+                    "set alternatives = false",
+                )
 
 
 def make_vocabulary(
@@ -288,9 +351,26 @@ def make_examples(task: str, rows: Iterable[Decisions], vocabulary: Vocabulary) 
             edus=row.edus,
             heads=row.heads,
             has_tree=row.has_tree,
+            others=_numbered(row.others, {"label": labels, "tag": tags}),
         )
         for row in rows
     ]
+
+
+def _numbered(others: Others, numbers: dict[str, dict[str, int]]) -> dict[str, OtherNumbers]:
+    """Other choices as arrays; those whose label or tag is unknown are left out."""
+    found = {}
+    for term, rows in others.items():
+        known = numbers.get(term)
+        kept = [
+            (place, choice if known is None else known[choice], chance)
+            for place, choice, chance in rows
+            if known is None or choice in known
+        ]
+        if kept:
+            places, choices, chances = zip(*kept, strict=True)
+            found[term] = _numbers(places), _numbers(choices), np.array(chances)
+    return found
 
 
 def _leaf_ends(task: Task[Any], derivation: Derivation) -> Numbers:

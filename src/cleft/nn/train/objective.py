@@ -21,7 +21,7 @@ from torch.nn import functional
 from cleft.nn.checkpoint import trained_tensors
 from cleft.nn.heads import Boundaries, SpanLabels, SplitHead
 from cleft.nn.network import Encoding, Network
-from cleft.nn.train.batches import Batch
+from cleft.nn.train.batches import Alternatives, Batch
 from cleft.nn.train.recipe import TrainingConfig
 
 Losses = dict[str, tuple[Tensor, int]]
@@ -55,16 +55,21 @@ class Objective(nn.Module):
         known: Boundaries = head(encoding)
         scores = head.scores(known, batch.left, batch.right)
         count = batch.counts["split"]
-        losses: Losses = {"split": (_cross_entropy(scores, batch.split), count)}
+        others = batch.others
+        losses: Losses = {
+            "split": (_cross_entropy(scores, batch.split, others.get("split")), count)
+        }
         losses["label"] = (_label_loss(head, encoding, batch), batch.counts["label"])
         if network.tagger is not None and batch.tags is not None:
             tags = network.tagger(encoding.boundaries)
-            losses["tag"] = (_cross_entropy(tags, batch.tags), batch.counts["tag"])
+            loss = _cross_entropy(tags, batch.tags, others.get("tag"))
+            losses["tag"] = (loss, batch.counts["tag"])
         if network.word_heads is not None and batch.heads is not None:
             heads = network.word_heads(encoding)
             losses["head"] = (_cross_entropy(heads, batch.heads), batch.counts["head"])
         if known.marks is not None and batch.edus is not None:
-            losses["edu"] = (_binary(known.marks, batch.edus), batch.counts["edu"])
+            loss = _binary(known.marks, batch.edus, others.get("edu"))
+            losses["edu"] = (loss, batch.counts["edu"])
         if known.spans is not None:
             gold = GoldSpans.of(batch, stops=head.stops)
             losses["span"] = (gold.loss(known.spans), count)
@@ -78,23 +83,41 @@ def _label_loss(head: SplitHead, encoding: Encoding, batch: Batch) -> Tensor:
     labels = head.labels
     left, right = labels.remember(encoding.boundaries)
     if not isinstance(labels, SpanLabels) or labels.none is None:
-        return _cross_entropy(labels(left, right, batch.rows, batch.items), batch.labels)
+        scores = labels(left, right, batch.rows, batch.items)
+        return _cross_entropy(scores, batch.labels, batch.others.get("label"))
     targets = chart_labels(batch, labels.none)
     asked = targets >= 0
     return _cross_entropy(labels.chart(left, right)[asked], targets[asked])
 
 
-def _cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
-    """The summed cross-entropy where the target is not negative."""
+def _cross_entropy(scores: Tensor, targets: Tensor, others: Alternatives | None = None) -> Tensor:
+    """The summed cross-entropy where the target is not negative.
+
+    A target with other choices has the chance that they leave it.
+    """
     flat = scores.reshape(-1, scores.shape[-1])
     flat = flat.to(torch.promote_types(flat.dtype, torch.float32))
-    return functional.cross_entropy(flat, targets.reshape(-1), ignore_index=-1, reduction="sum")
+    targets = targets.reshape(-1)
+    loss = functional.cross_entropy(flat, targets, ignore_index=-1, reduction="sum")
+    if others is None:
+        return loss
+    right = targets[others.places]
+    told = flat[others.places]
+    # Moving a chance from the target to another choice costs it the difference of their scores.
+    gap = told.gather(1, right.clamp(min=0).unsqueeze(1)) - told.gather(1, others.choices[:, None])
+    gap = gap.squeeze(1)
+    counts = (right >= 0) & gap.isfinite()  # a choice that this network cannot make is -inf
+    return loss + (others.chances * gap.masked_fill(~counts, 0.0)).sum()
 
 
-def _binary(logits: Tensor, targets: Tensor) -> Tensor:
+def _binary(logits: Tensor, targets: Tensor, others: Alternatives | None = None) -> Tensor:
     known = targets >= 0
+    chances = targets.clamp(min=0).to(torch.promote_types(logits.dtype, torch.float32))
+    if others is not None:
+        moved = others.chances.to(chances) * (2 * others.choices - 1)  # towards 1 or towards 0
+        chances = chances.flatten().index_add(0, others.places, moved).view_as(targets)
     losses = functional.binary_cross_entropy_with_logits(
-        logits, targets.clamp(min=0).to(logits.dtype), reduction="none"
+        logits.to(chances.dtype), chances, reduction="none"
     )
     return (losses * known).sum()
 

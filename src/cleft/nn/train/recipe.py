@@ -51,6 +51,8 @@ class DataConfig:
     - `silver`: the sets whose trees were made by a parser; they are called silver in results
     - `confidence`: leave out trees whose record says that the parser that made them was less sure
       than this (JSON Lines with `confidence`, as `recipes/silver.py` writes it); 0 keeps all
+    - `alternatives`: learn also from the other choices that the parser that made a tree thought
+      possible, by their chances, where its record has them (`recipes/silver.py --alternatives`)
     """
 
     train: tuple[str, ...]
@@ -64,6 +66,7 @@ class DataConfig:
     test: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     silver: tuple[str, ...] = ()
     confidence: float = 0.0
+    alternatives: bool = True
     heads: tuple[str, ...] = ()
 
     def check(self, task: str) -> None:
