@@ -1,11 +1,14 @@
 """Silver trees: what a model makes of text, for another network to learn from.
 
-python recipes/silver.py MODEL OUTPUT FILE [FILE ...] [--tokens N] [--beam N] [--alternatives]
+python recipes/silver.py MODEL OUTPUT FILE [FILE ...]
+    [--tokens N] [--beam N] [--alternatives] [--veto]
 
 MODEL is a model's directory or name, or the `best` directory of a training run, which needs
 PyTorch. Each file gives a .jsonl file in OUTPUT/parts, and all of them together make
 OUTPUT/trees.jsonl, which `data.syntax` and `data.discourse` of a recipe read; their genre is
-`silver`. A file of brackets gives the words of its trees, any other its text, one paragraph a line.
+`silver`. A file of brackets or of CoNLL-U gives the words of its sentences, any other its text, one
+paragraph a line. With --veto the heads of words in CoNLL-U are heard: a tree is left out if one of
+its phrases divides what depends on a noun.
 Lines are drawn at random up to N tokens a file, so that no genre drowns the others; each sentence
 of a file is taken once. A record keeps the probability of each tree, by decision, as `confidence`;
 with --alternatives also what else each decision could be, with its chance, where that is 2 % or
@@ -19,7 +22,7 @@ import argparse
 import json
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -33,7 +36,9 @@ from cleft.formats.cleaning import cleaning
 from cleft.parser import Parser
 from cleft.search.scorer import Encoded, Floats
 from cleft.sentence import Sentence
+from cleft.span import Span
 from cleft.tasks import Derivation
+from cleft.text.annotated import WordHeads, read_word_heads
 
 LONGEST = 60
 """Words of a sentence; longer ones are rare, costly and mostly lists."""
@@ -46,6 +51,9 @@ WINDOW = 24
 
 Others = dict[str, list[list[Any]]]
 """Other choices by the term of the loss: which decision, what else it could be, its chance."""
+
+Nouns = Mapping[tuple[str, ...], list[Span]]
+"""What depends on the nouns of a sentence, by its words."""
 
 Ask = Callable[[Sequence[Sentence]], list[dict[str, Any]]]
 """What a record holds besides its trees, for each sentence."""
@@ -65,6 +73,8 @@ def items(path: str, limit: int) -> Iterator[str | list[str]]:
     found: list[str | list[str]]
     if path.endswith(".mrg"):
         found = [list(tree.words()) for tree in read_brackets(path, cleaning("ptb"))]
+    elif path.endswith(".conllu"):
+        found = [list(sentence.words) for sentence in read_word_heads(path)]
     else:
         found = [line.strip() for line in files.lines(path) if line.strip()]
     random.Random(Path(path).name).shuffle(found)  # noqa: S311 - nothing is secret here
@@ -83,7 +93,44 @@ def name_of(path: str) -> str:
     ('gum', 'poetry')
     """
     found = Path(path)
-    return found.parent.name if found.suffix == ".mrg" else found.stem
+    return found.parent.name if found.suffix in (".mrg", ".conllu") else found.stem
+
+
+def below_nouns(sentence: WordHeads) -> list[Span]:
+    """What depends on each noun, itself and marks at its ends left out, where that is one span.
+
+    >>> heads = WordHeads(("the", "old", "dog", "barked"), ("DT", "JJ", "NN", "VBD"), (3, 3, 4, 0))
+    >>> below_nouns(heads)
+    [Span(left=0, right=3)]
+    """
+    below = [{place} for place in range(len(sentence.words))]
+    for place in range(len(sentence.words)):
+        above, seen = sentence.heads[place] - 1, {place}
+        while above >= 0 and above not in seen:
+            below[above].add(place)
+            seen.add(above)
+            above = sentence.heads[above] - 1
+    found = []
+    for place, tag in enumerate(sentence.tags or ()):
+        if tag and tag.startswith("NN"):
+            words = {w for w in below[place] if any(map(str.isalnum, sentence.words[w]))}
+            left, right = min(words | {place}), max(words | {place}) + 1
+            marks = {w for w in range(left, right) if w not in words | {place}}
+            if marks <= below[place]:
+                found.append(Span(left, right))
+    return found
+
+
+def is_vetoed(sentence: Sentence, nouns: Nouns) -> bool:
+    """Whether a phrase of a sentence's syntax divides what depends on a noun."""
+    tree = sentence.syntax
+    inside = [span for span, _ in tree.spans()] if tree is not None else []
+    return any(
+        span.left < noun.left < span.right < noun.right
+        or noun.left < span.left < noun.right < span.right
+        for noun in nouns.get(sentence.words, ())
+        for span in inside
+    )
 
 
 def confidence(sentence: Sentence) -> dict[str, float]:
@@ -181,7 +228,7 @@ def marked(marks: Floats, length: int, ends: set[int]) -> list[list[Any]]:
     return [[place, other, round(chance, 4)] for place, other, chance in chances if chance >= LEAST]
 
 
-def windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+def windows(sentences: Iterable[Sentence], nouns: Nouns) -> Iterator[list[Sentence]]:
     """The sentences that are taken, some at a time: not too long, with trees, each once."""
     seen: set[tuple[str, ...]] = set()
 
@@ -190,16 +237,19 @@ def windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
             if sentence.error or len(sentence.words) > LONGEST or sentence.words in seen:
                 continue
             seen.add(sentence.words)
-            yield sentence
+            if not is_vetoed(sentence, nouns):
+                yield sentence
 
     source = taken()
     while window := list(islice(source, WINDOW)):
         yield window
 
 
-def records(sentences: Iterable[Sentence], source: str, ask: Ask = sure) -> Iterator[str]:
+def records(
+    sentences: Iterable[Sentence], source: str, ask: Ask = sure, nouns: Nouns | None = None
+) -> Iterator[str]:
     """A line for each sentence that has all its trees, once."""
-    for window in windows(sentences):
+    for window in windows(sentences, nouns or {}):
         for sentence, more in zip(window, ask(window), strict=True):
             yield line(sentence, source, more)
 
@@ -225,6 +275,7 @@ def main() -> None:
     options.add_argument("--tokens", type=int, default=100_000, help="at most, of each file")
     options.add_argument("--beam", type=int, default=20)
     options.add_argument("--alternatives", action="store_true", help="keep other choices too")
+    options.add_argument("--veto", action="store_true", help="leave out what gold heads deny")
     asked = options.parse_args()
     parts = asked.output / "parts"
     parts.mkdir(parents=True, exist_ok=True)
@@ -235,9 +286,11 @@ def main() -> None:
         if target.exists():
             continue
         part = target.with_suffix(".part")
+        heard = read_word_heads(path) if asked.veto and path.endswith(".conllu") else ()
+        nouns = {sentence.words: below_nouns(sentence) for sentence in heard}
         with part.open("w", encoding="utf-8") as stream:
             found = parser.stream(items(path, asked.tokens), beam=asked.beam)
-            stream.writelines(records(found, target.stem, ask))
+            stream.writelines(records(found, target.stem, ask, nouns))
         part.replace(target)
     with (asked.output / "trees.jsonl").open("wb") as joined:
         for target in sorted(parts.glob("*.jsonl")):

@@ -105,6 +105,27 @@ def test_other_choices_are_those_that_the_model_thinks_possible(files, tmp_path)
     assert count > 3
 
 
+ROWS = """\
+1	The	the	DET	DT	_	{the}	det	_	_
+2	old	old	ADJ	JJ	_	3	amod	_	_
+3	dog	dog	NOUN	NN	_	4	nsubj	_	_
+4	barked	bark	VERB	VBD	_	{barked}	root	_	_
+5	.	.	PUNCT	.	_	4	punct	_	_
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("heads", "kept"), [({"the": 3, "barked": 0}, 1), ({"the": 0, "barked": 3}, 0)]
+)
+def test_a_tree_that_divides_what_depends_on_a_noun_is_left_out(heads, kept, tmp_path) -> None:
+    (tmp_path / "web").mkdir()
+    path = tmp_path / "web" / "train.conllu"
+    path.write_text(ROWS.format(**heads))  # else "old dog barked" would be below the noun
+    assert len(make(tmp_path / "silver", path)["web"]) == 1
+    assert len(make(tmp_path / "vetoed", path, veto="")["web"]) == kept
+
+
 def test_a_network_learns_from_silver_trees(files, tmp_path) -> None:
     pytest.importorskip("torch", reason="training needs the extra cleft[train]")
     from cleft.nn.train.data import read_sentences
