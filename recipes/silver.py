@@ -46,8 +46,8 @@ LONGEST = 60
 LEAST = 0.02
 """The chance from which on another choice is worth learning from."""
 
-WINDOW = 24
-"""Sentences that a model is asked about at once."""
+WINDOW, AT_ONCE = 480, 32
+"""Sentences that are read ahead, and those that a model is asked about at once."""
 
 Others = dict[str, list[list[Any]]]
 """Other choices by the term of the loss: which decision, what else it could be, its chance."""
@@ -151,11 +151,18 @@ def unsure(parser: Parser) -> Ask:
     """The other choices of the decisions of trees, as the parser's model sees them."""
 
     def ask(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
-        encoded = parser.scorer.encode([sentence.words for sentence in sentences])
         found: list[dict[str, Any]] = [{} for _ in sentences]
-        for name in sentences[0].trees:
-            for row, others in enumerate(of_task(parser, encoded, name, sentences)):
-                found[row][name] = others
+        # Like lengths together, so that little is padded.
+        order = sorted(range(len(sentences)), key=lambda number: len(sentences[number].words))
+        for first in range(0, len(order), AT_ONCE):
+            numbers = order[first : first + AT_ONCE]
+            batch = [sentences[number] for number in numbers]
+            encoded = parser.scorer.encode([sentence.words for sentence in batch])
+            for name in batch[0].trees:
+                for number, others in zip(
+                    numbers, of_task(parser, encoded, name, batch), strict=True
+                ):
+                    found[number][name] = others
         return [{"alternatives": others} for others in found]
 
     return ask
