@@ -1,7 +1,7 @@
 """Silver trees: what a model makes of text, for another network to learn from.
 
 python recipes/silver.py MODEL OUTPUT FILE [FILE ...]
-    [--tokens N] [--beam N] [--alternatives] [--veto]
+    [--tokens N] [--task TASK] [--beam N] [--alternatives] [--veto]
 
 MODEL is a model's directory or name, or the `best` directory of a training run, which needs
 PyTorch. Each file gives a .jsonl file in OUTPUT/parts, and all of them together make
@@ -185,19 +185,28 @@ def of_task(
     if len(rows):
         labels = list(scorer.labels(name))
         scores = scorer.label(encoded, name, rows, np.array([x for each in items for x in each]))
-        targets = np.array([labels.index(x) for tree in trees for x in tree.labels])
+        targets = numbers(labels, (x for tree in trees for x in tree.labels))
         keep(found, "label", rows, scores, targets, labels)
     tags = scorer.tags(encoded) if task.tags is not None else None
     if tags is not None and task.tags is not None:
         names = list(scorer.tag_names())
         rows = np.repeat(np.arange(len(trees)), [tree.length for tree in trees])
-        targets = np.array([names.index(x) for s in sentences for x in task.tags(s.trees[name])])
+        targets = numbers(names, (x for s in sentences for x in task.tags(s.trees[name])))
         keep(found, "tag", rows, tags, targets, names)
     marks = scorer.marks(encoded, name) if task.stops else None
     if marks is not None:
         for row, tree in enumerate(trees):
             found[row]["edu"] = marked(marks[row], tree.length, set(task.leaf_ends(tree)))
     return found
+
+
+def numbers(names: Sequence[str], wanted: Iterable[str]) -> np.ndarray:
+    """The places of names; -1 for one that the model does not know.
+
+    The tree of a rare phrase, made binary again, can have a label that no training tree had.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    return np.array([places.get(name, -1) for name in wanted])
 
 
 def splits_of(trees: Sequence[Derivation]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -219,6 +228,7 @@ def keep(
     first = np.searchsorted(rows, np.arange(len(found)))
     likely = scores >= math.log(LEAST)
     likely[np.arange(len(rows)), targets] = False
+    likely[targets < 0] = False
     for place, choice in zip(*(each.tolist() for each in np.nonzero(likely)), strict=True):
         row = int(rows[place])
         what = choice if names is None else names[choice]
@@ -280,6 +290,7 @@ def main() -> None:
     options.add_argument("output", metavar="OUTPUT", type=Path, help="the folder to write to")
     options.add_argument("files", metavar="FILE", nargs="+", help="text, or brackets (.mrg)")
     options.add_argument("--tokens", type=int, default=100_000, help="at most, of each file")
+    options.add_argument("--task", default="both", help="syntax, discourse, or both (default)")
     options.add_argument("--beam", type=int, default=20)
     options.add_argument("--alternatives", action="store_true", help="keep other choices too")
     options.add_argument("--veto", action="store_true", help="leave out what gold heads deny")
@@ -296,7 +307,7 @@ def main() -> None:
         heard = read_word_heads(path) if asked.veto and path.endswith(".conllu") else ()
         nouns = {sentence.words: below_nouns(sentence) for sentence in heard}
         with part.open("w", encoding="utf-8") as stream:
-            found = parser.stream(items(path, asked.tokens), beam=asked.beam)
+            found = parser.stream(items(path, asked.tokens), task=asked.task, beam=asked.beam)
             stream.writelines(records(found, target.stem, ask, nouns))
         part.replace(target)
     with (asked.output / "trees.jsonl").open("wb") as joined:
