@@ -20,15 +20,10 @@ def parser():
     return cleft.load()
 
 
-LARGE = Path(__file__).parents[1] / "models" / "en-large"
-"""The English model that is not in the package: it lies in a clone."""
-
-
-@pytest.mark.parametrize("name", [*builtin_models(), LARGE.name])
-def test_every_english_model_passes_its_own_test_and_has_a_card(name):
-    path = LARGE if name == LARGE.name else model_path(name)
-    assert cleft.load(path).check() > 0
-    card = (path / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", builtin_models())
+def test_every_built_in_model_passes_its_own_test_and_has_a_card(name):
+    assert cleft.load(name).check() > 0
+    card = (model_path(name) / "README.md").read_text(encoding="utf-8")
     for part in ("## Data", "## Scores", "## Known failures", "## Make it again"):
         assert part in card
     page = Path(__file__).parents[1] / "docs" / "cards" / f"{name}.md"
@@ -40,16 +35,6 @@ def test_the_wheel_stays_under_sixty_megabytes():
         file.stat().st_size for name in builtin_models() for file in model_path(name).iterdir()
     )
     assert 0 < size < 58_000_000
-
-
-def test_the_large_model_gives_the_same_kinds_of_trees_and_is_not_the_default(parser):
-    assert sum(file.stat().st_size for file in LARGE.iterdir()) <= 95_000_000
-    large = cleft.load(LARGE)
-    assert large.manifest.about["licence"] == "CC-BY-SA-4.0"
-    assert large.manifest.tasks == parser.manifest.tasks
-    (found,) = large.parse("Never have I seen such a mess.")
-    assert found.syntax.label == "SINV"
-    assert parser.manifest.about["name"] == "en"
 
 
 def test_both_trees_come_from_raw_text_with_offsets_and_probabilities(parser):
