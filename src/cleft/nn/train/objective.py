@@ -79,7 +79,7 @@ class Objective(nn.Module):
 
 
 def _label_loss(head: SplitHead, encoding: Encoding, batch: Batch) -> Tensor:
-    """The summed loss of the gold labels; with `none`, of all spans' labels."""
+    """The summed loss of the gold labels; with `none`, of all spans' labels, by the tree alone."""
     labels = head.labels
     left, right = labels.remember(encoding.boundaries)
     if not isinstance(labels, SpanLabels) or labels.none is None:
