@@ -31,6 +31,7 @@ import numpy as np
 
 import cleft
 from cleft import files
+from cleft.errors import CleftError
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import cleaning
 from cleft.parser import Parser
@@ -316,4 +317,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except CleftError as error:
+        raise SystemExit(f"silver.py: {error}") from None

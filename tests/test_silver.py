@@ -54,6 +54,15 @@ def test_every_sentence_comes_once_with_the_models_trees(files, tmp_path) -> Non
     assert all(len(row["confidence"]) == 2 for row in rows)
 
 
+def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path) -> None:
+    command = [sys.executable, str(SCRIPT), "en-fast", str(tmp_path / "silver"), "none.txt"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "silver.py: none.txt: no such file; check the path\n",
+    )
+
+
 def test_a_file_gives_no_more_than_asked_and_a_finished_one_is_passed_over(files, tmp_path) -> None:
     done = tmp_path / "silver" / "parts" / "bank.jsonl"
     done.parent.mkdir(parents=True)
