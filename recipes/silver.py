@@ -98,7 +98,7 @@ def name_of(path: str) -> str:
 
 
 def below_nouns(sentence: WordHeads) -> list[Span]:
-    """What depends on each noun, itself and marks at its ends left out, where that is one span.
+    """Each noun with all that depends on it, marks at its ends left out, where that is one span.
 
     >>> heads = WordHeads(("the", "old", "dog", "barked"), ("DT", "JJ", "NN", "VBD"), (3, 3, 4, 0))
     >>> below_nouns(heads)
