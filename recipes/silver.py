@@ -7,8 +7,8 @@ MODEL is a model's directory or name, or the `best` directory of a training run,
 PyTorch. Each file gives a .jsonl file in OUTPUT/parts, and all of them together make
 OUTPUT/trees.jsonl, which `data.syntax` and `data.discourse` of a recipe read; their genre is
 `silver`. A file of brackets or of CoNLL-U gives the words of its sentences, any other its text, one
-paragraph a line. With --veto the heads of words in CoNLL-U are heard: a tree is left out if one of
-its phrases divides what depends on a noun.
+paragraph a line. With --veto a tree of a CoNLL-U sentence is left out if one of its phrases divides
+what depends on a noun, by the heads of words there.
 Lines are drawn at random up to N tokens a file, so that no genre drowns the others; each sentence
 of a file is taken once. A record keeps the probability of each tree, by decision, as `confidence`;
 with --alternatives also what else each decision could be, with its chance, where that is 2 % or
@@ -31,7 +31,7 @@ import numpy as np
 
 import cleft
 from cleft import files
-from cleft.errors import CleftError
+from cleft.errors import CleftError, UsageError
 from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import cleaning
 from cleft.parser import Parser
@@ -143,13 +143,19 @@ def confidence(sentence: Sentence) -> dict[str, float]:
     }
 
 
-def sure(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
+def trees_alone(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
     """Nothing more: the trees alone."""
     return [{} for _ in sentences]
 
 
-def unsure(parser: Parser) -> Ask:
+def with_alternatives(parser: Parser) -> Ask:
     """The other choices of the decisions of trees, as the parser's model sees them."""
+    if not all(map(parser.scorer.stateless, parser.manifest.tasks)):
+        raise UsageError(
+            "expected a model whose splits have no history, found one with it",
+            where="--alternatives",
+            hint="leave --alternatives out, or train with network.history = false",
+        )
 
     def ask(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = [{} for _ in sentences]
@@ -264,7 +270,7 @@ def windows(sentences: Iterable[Sentence], nouns: Nouns) -> Iterator[list[Senten
 
 
 def records(
-    sentences: Iterable[Sentence], source: str, ask: Ask = sure, nouns: Nouns | None = None
+    sentences: Iterable[Sentence], source: str, ask: Ask = trees_alone, nouns: Nouns | None = None
 ) -> Iterator[str]:
     """A line for each sentence that has all its trees, once."""
     for window in windows(sentences, nouns or {}):
@@ -299,14 +305,14 @@ def main() -> None:
     parts = asked.output / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     parser = load(asked.model)
-    ask = unsure(parser) if asked.alternatives else sure
+    ask = with_alternatives(parser) if asked.alternatives else trees_alone
     for path in asked.files:
         target = parts / f"{name_of(path)}.jsonl"
         if target.exists():
             continue
         part = target.with_suffix(".part")
-        heard = read_word_heads(path) if asked.veto and path.endswith(".conllu") else ()
-        nouns = {sentence.words: below_nouns(sentence) for sentence in heard}
+        gold = read_word_heads(path) if asked.veto and path.endswith(".conllu") else ()
+        nouns = {sentence.words: below_nouns(sentence) for sentence in gold}
         with part.open("w", encoding="utf-8") as stream:
             found = parser.stream(items(path, asked.tokens), task=asked.task, beam=asked.beam)
             stream.writelines(records(found, target.stem, ask, nouns))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
+from cleft.errors import UsageError
 
 SCRIPT = Path(__file__).parents[1] / "recipes" / "silver.py"
 GOLD = """\
@@ -52,6 +56,14 @@ def test_every_sentence_comes_once_with_the_models_trees(files, tmp_path) -> Non
     assert {row["genre"] for row in rows} == {"silver"}
     assert all(0 < row["confidence"][task] <= 1 for row in rows for task in row["confidence"])
     assert all(len(row["confidence"]) == 2 for row in rows)
+
+
+def test_a_model_with_history_cannot_say_what_else_could_be() -> None:
+    silver = runpy.run_path(str(SCRIPT))
+    scorer = SimpleNamespace(stateless=lambda task: task == "discourse")
+    parser = SimpleNamespace(scorer=scorer, manifest=SimpleNamespace(tasks=("syntax", "discourse")))
+    with pytest.raises(UsageError, match="whose splits have no history"):
+        silver["with_alternatives"](parser)
 
 
 def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path) -> None:

@@ -161,6 +161,7 @@ def test_what_else_a_tree_could_be_is_read_and_checked(tmp_path):
         '{"discourse": []}',
         '{"discourse": {"head": []}}',
         '{"discourse": {"split": [[0, 1]]}}',
+        '{"discourse": {"split": [[0, 1, 0.5, 2]]}}',
         '{"discourse": {"split": [[0, "1", 0.5]]}}',
         '{"discourse": {"split": [[-1, 1, 0.5]]}}',
         '{"discourse": {"split": [[0, 1, 1.5]]}}',

@@ -210,14 +210,16 @@ def _is_others(item: tuple[str, Any]) -> bool:
     named = str if term in ("label", "tag") else int
     if term not in TERMS or not isinstance(rows, list):
         return False
-    return all(
-        isinstance(row, list)
-        and [isinstance(value, kind) for value, kind in zip(row, (int, named, float), strict=False)]
-        == [True] * 3
-        and row[0] >= 0
-        and 0 <= row[2] <= 1
-        for row in rows
-    )
+    return all(_is_choice(row, named) for row in rows)
+
+
+def _is_choice(row: Any, named: type) -> bool:
+    """Whether a value is a decision, another choice of it, and the chance of that."""
+    if not isinstance(row, list) or len(row) != 3:
+        return False
+    place, choice, chance = row
+    whole = isinstance(place, int) and isinstance(choice, named)
+    return whole and isinstance(chance, int | float) and place >= 0 and 0 <= chance <= 1
 
 
 def _confidence(record: Record, task: str, where: str) -> float:
