@@ -36,10 +36,11 @@ from cleft.formats.brackets import read_brackets
 from cleft.formats.cleaning import cleaning
 from cleft.parser import Parser
 from cleft.search.scorer import Encoded, Floats
-from cleft.sentence import Sentence
+from cleft.sentence import Sentence, SentenceInput
 from cleft.span import Span
 from cleft.tasks import Derivation
 from cleft.text.annotated import WordHeads, read_word_heads
+from cleft.text.readers import sentences_of_text
 
 LONGEST = 60
 """Words of a sentence; longer ones are rare, costly and mostly lists."""
@@ -85,6 +86,24 @@ def items(path: str, limit: int) -> Iterator[str | list[str]]:
             return
         count += len(item.split()) if isinstance(item, str) else len(item)
         yield item
+
+
+def short_ones(
+    found: Iterable[str | list[str]], language: str
+) -> Iterator[SentenceInput | list[str]]:
+    """The sentences that a model is asked about: not too long, each once.
+
+    >>> [each.words for each in short_ones(["Stop! " * 2 + "no " * 61], "en")]
+    [('Stop', '!')]
+    """
+    seen: set[tuple[str, ...]] = set()
+    for item in found:
+        sentences = sentences_of_text(item, language) if isinstance(item, str) else [item]
+        for sentence in sentences:
+            words = sentence.words if isinstance(sentence, SentenceInput) else tuple(sentence)
+            if len(words) <= LONGEST and words not in seen:
+                seen.add(words)
+                yield sentence
 
 
 def name_of(path: str) -> str:
@@ -253,18 +272,8 @@ def marked(marks: Floats, length: int, ends: set[int]) -> list[list[Any]]:
 
 
 def windows(sentences: Iterable[Sentence], nouns: Nouns) -> Iterator[list[Sentence]]:
-    """The sentences that are taken, some at a time: not too long, with trees, each once."""
-    seen: set[tuple[str, ...]] = set()
-
-    def taken() -> Iterator[Sentence]:
-        for sentence in sentences:
-            if sentence.error or len(sentence.words) > LONGEST or sentence.words in seen:
-                continue
-            seen.add(sentence.words)
-            if not is_vetoed(sentence, nouns):
-                yield sentence
-
-    source = taken()
+    """The sentences that are taken, some at a time: with trees that gold heads do not deny."""
+    source = (each for each in sentences if not each.error and not is_vetoed(each, nouns))
     while window := list(islice(source, WINDOW)):
         yield window
 
@@ -272,7 +281,7 @@ def windows(sentences: Iterable[Sentence], nouns: Nouns) -> Iterator[list[Senten
 def records(
     sentences: Iterable[Sentence], source: str, ask: Ask = trees_alone, nouns: Nouns | None = None
 ) -> Iterator[str]:
-    """A line for each sentence that has all its trees, once."""
+    """A line for each sentence that has all its trees."""
     for window in windows(sentences, nouns or {}):
         for sentence, more in zip(window, ask(window), strict=True):
             yield line(sentence, source, more)
@@ -314,7 +323,8 @@ def main() -> None:
         gold = read_word_heads(path) if asked.veto and path.endswith(".conllu") else ()
         nouns = {sentence.words: below_nouns(sentence) for sentence in gold}
         with part.open("w", encoding="utf-8") as stream:
-            found = parser.stream(items(path, asked.tokens), task=asked.task, beam=asked.beam)
+            wanted = short_ones(items(path, asked.tokens), parser.language)
+            found = parser.stream(wanted, task=asked.task, beam=asked.beam)
             stream.writelines(records(found, target.stem, ask, nouns))
         part.replace(target)
     with (asked.output / "trees.jsonl").open("wb") as joined:

@@ -58,6 +58,13 @@ def test_every_sentence_comes_once_with_the_models_trees(files, tmp_path) -> Non
     assert all(len(row["confidence"]) == 2 for row in rows)
 
 
+def test_a_model_is_asked_about_short_sentences_alone_each_once() -> None:
+    silver = runpy.run_path(str(SCRIPT))
+    found = silver["short_ones"](["Stop! Go! Stop! " + "no " * 61, ["Go", "!"], ["a"] * 61], "en")
+    words = [each if isinstance(each, list) else list(each.words) for each in found]
+    assert words == [["Stop", "!"], ["Go", "!"]]
+
+
 def test_a_model_with_history_cannot_say_what_else_could_be() -> None:
     silver = runpy.run_path(str(SCRIPT))
     scorer = SimpleNamespace(stateless=lambda task: task == "discourse")
