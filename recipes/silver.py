@@ -8,7 +8,7 @@ PyTorch. Each file gives a .jsonl file in OUTPUT/parts, and all of them together
 OUTPUT/trees.jsonl, which `data.syntax` and `data.discourse` of a recipe read; their genre is
 `silver`. A file of brackets or of CoNLL-U gives the words of its sentences, any other its text, one
 paragraph a line. With --veto a tree of a CoNLL-U sentence is left out if one of its phrases divides
-what depends on a noun, by the heads of words there.
+what depends on a noun, by the heads of words there. Tags of a CoNLL-U file stay as they are there.
 Lines are drawn at random up to N tokens a file, so that no genre drowns the others; each sentence
 of a file is taken once. A record keeps the probability of each tree, by decision, as `confidence`;
 with --alternatives also what else each decision could be, with its chance, where that is 2 % or
@@ -56,6 +56,9 @@ Others = dict[str, list[list[Any]]]
 
 Nouns = Mapping[tuple[str, ...], list[Span]]
 """What depends on the nouns of a sentence, by its words."""
+
+GoldTags = Mapping[tuple[str, ...], tuple[str, ...]]
+"""The tags of sentences that have them, by their words."""
 
 Ask = Callable[[Sequence[Sentence]], list[dict[str, Any]]]
 """What a record holds besides its trees, for each sentence."""
@@ -278,16 +281,19 @@ def windows(sentences: Iterable[Sentence], nouns: Nouns) -> Iterator[list[Senten
         yield window
 
 
-def records(
-    sentences: Iterable[Sentence], source: str, ask: Ask = trees_alone, nouns: Nouns | None = None
-) -> Iterator[str]:
-    """A line for each sentence that has all its trees."""
-    for window in windows(sentences, nouns or {}):
-        for sentence, more in zip(window, ask(window), strict=True):
-            yield line(sentence, source, more)
+def with_gold_tags(record: dict[str, Any], tags: tuple[str, ...]) -> dict[str, Any]:
+    """A record whose syntax has these tags, of which there is no doubt.
+
+    >>> with_gold_tags({"syntax": {"tags": ["NN"], "nodes": []}}, ("VB",))
+    {'syntax': {'tags': ['VB'], 'nodes': []}}
+    """
+    if "syntax" in record:
+        record["syntax"]["tags"] = list(tags)
+        record.get("alternatives", {}).get("syntax", {}).pop("tag", None)
+    return record
 
 
-def line(sentence: Sentence, source: str, more: dict[str, Any]) -> str:
+def line(sentence: Sentence, source: str, more: dict[str, Any], gold: GoldTags) -> str:
     """The record of a sentence."""
     record = json.loads(sentence.to_jsonl())
     for task in sentence.trees:
@@ -296,7 +302,26 @@ def line(sentence: Sentence, source: str, more: dict[str, Any]) -> str:
     for key in ("text", "start", "offsets"):
         record.pop(key)
     record |= {"genre": "silver", "source": source, "confidence": confidence(sentence)}
-    return json.dumps(record | more, ensure_ascii=False) + "\n"
+    record |= more
+    tags = gold.get(sentence.words)
+    if tags is not None:
+        record = with_gold_tags(record, tags)
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def write(path: str, target: Path, parser: Parser, ask: Ask, asked: argparse.Namespace) -> None:
+    """Write the records of a file, whole or not at all."""
+    part = target.with_suffix(".part")
+    gold = list(read_word_heads(path)) if path.endswith(".conllu") else []
+    tags = {sentence.words: sentence.tags for sentence in gold if sentence.tags}
+    nouns = {each.words: below_nouns(each) for each in gold} if asked.veto else {}
+    wanted = short_ones(items(path, asked.tokens), parser.language)
+    found = parser.stream(wanted, task=asked.task, beam=asked.beam)
+    with part.open("w", encoding="utf-8") as stream:
+        for window in windows(found, nouns):
+            for sentence, more in zip(window, ask(window), strict=True):
+                stream.write(line(sentence, target.stem, more, tags))
+    part.replace(target)
 
 
 def main() -> None:
@@ -319,14 +344,7 @@ def main() -> None:
         target = parts / f"{name_of(path)}.jsonl"
         if target.exists():
             continue
-        part = target.with_suffix(".part")
-        gold = read_word_heads(path) if asked.veto and path.endswith(".conllu") else ()
-        nouns = {sentence.words: below_nouns(sentence) for sentence in gold}
-        with part.open("w", encoding="utf-8") as stream:
-            wanted = short_ones(items(path, asked.tokens), parser.language)
-            found = parser.stream(wanted, task=asked.task, beam=asked.beam)
-            stream.writelines(records(found, target.stem, ask, nouns))
-        part.replace(target)
+        write(path, target, parser, ask, asked)
     with (asked.output / "trees.jsonl").open("wb") as joined:
         for target in sorted(parts.glob("*.jsonl")):
             joined.write(target.read_bytes())

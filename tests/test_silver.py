@@ -154,6 +154,16 @@ def test_a_tree_that_divides_what_depends_on_a_noun_is_left_out(heads, kept, tmp
     assert len(make(tmp_path / "vetoed", path, veto="")["web"]) == kept
 
 
+def test_tags_of_conllu_stay_as_they_are_there(tmp_path) -> None:
+    (tmp_path / "web").mkdir()
+    path = tmp_path / "web" / "train.conllu"
+    path.write_text(ROWS.format(the=3, barked=0).replace("\tJJ\t", "\tFW\t"))
+    (record,) = make(tmp_path / "silver", path, alternatives="")["web"]
+    assert record["syntax"]["tags"] == ["DT", "FW", "NN", "VBD", "."]
+    assert set(record["alternatives"]) == {"syntax", "discourse"}
+    assert "tag" not in record["alternatives"]["syntax"]
+
+
 def test_a_network_learns_from_silver_trees(files, tmp_path) -> None:
     pytest.importorskip("torch", reason="training needs the extra cleft[train]")
     from cleft.nn.train.data import read_sentences
