@@ -1,5 +1,6 @@
 """The model that comes with cleft: whole, light, and sensible on sentences anyone can check."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,35 @@ def test_both_trees_come_from_raw_text_with_offsets_and_probabilities(parser):
         assert sentence.syntax.log_prob <= 0
         assert all(0 < split.probability <= 1 for split in sentence.discourse.splits())
     assert second.tokens[-1].text == "”"
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("Bob ran.", "(S (NP Bob) (VP ran) .)"),
+        ("Time flies.", "(S (NP Time) (VP flies) .)"),
+        ("Stop!", "(S (VP Stop) !)"),
+        (
+            "The chef who cooked for us has opened a restaurant.",
+            "(S (NP (NP The chef) (SBAR (WHNP who) (S (VP cooked (PP for (NP us)))))) "
+            "(VP has (VP opened (NP a restaurant))) .)",
+        ),
+        (
+            "That the earth is round is well known.",
+            "(S (SBAR That (S (NP the earth) (VP is (ADJP round)))) "
+            "(VP is (ADJP (ADVP well) known)) .)",
+        ),
+        (
+            "Never have I seen such a mess.",
+            "(SINV (ADVP Never) have (NP I) (VP seen (NP such a mess)) .)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("beam", [1, 20])
+def test_everyday_sentences_are_right(parser, text, tree, beam):
+    """Sentences that no model learns from (tests/test_everyday.py)."""
+    (found,) = parser.parse(text, beam=beam)
+    assert re.sub(r"\([^\s()]+ ([^\s()]+)\)", r"\1", found.syntax.brackets()) == tree
 
 
 def test_neighbours_do_not_change_a_tree(parser):
