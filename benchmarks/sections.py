@@ -29,7 +29,7 @@ from turns import (
 
 LENGTHS = (10, 20, 40, 80, 160, 320, 640, 1000, 2000)
 FLOODED = (10, 20, 40, 80, 160, 320, 640)
-GUM = places.TREEBANK.parents[1] / "discourse" / "gum" / "sentences-test.jsonl"
+GUM = places.TREEBANKS.parent / "discourse" / "gum" / "sentences-test.jsonl"
 OVER = "not measured: the section's time was used up"
 SLOW = "not measured: shorter ones took too long"
 PATIENCE = 12.0

@@ -21,7 +21,9 @@ RUNS = Path(os.environ.get("CLEFT_PEERS") or Path.home() / "cleft-runs" / "peers
 DATA = CACHE / "data"
 LENGTHS = DATA / "length"
 TEST = DATA / "test.none.mrg"
-TREEBANK = REPO.parent / "shared" / "data" / "syntax" / "wsj-sample"
+TREEBANKS = REPO.parent / "shared" / "data" / "syntax"
+TREEBANK = "wsj-sample"
+"""What is trained on and measured with unless another treebank is named."""
 CONSTRAINTS = REPO / "constraints.txt"
 
 # What a peer is installed from.
@@ -33,6 +35,11 @@ REQUIREMENTS = {
 # What a model of random weights is built on, for speed alone.
 RANDOM = {"benepar": "train.TOP.mrg", "stanza": "train.ROOT.mrg"}
 PEERS = tuple(REQUIREMENTS)
+
+
+def data(treebank: str) -> Path:
+    """Where the cleaned trees of a treebank are."""
+    return DATA if treebank == TREEBANK else DATA / treebank
 
 
 def recipes() -> dict[str, dict[str, Any]]:

@@ -1,23 +1,27 @@
-"""Clean the treebank for the peers, in the shape each of them wants.
+"""Clean a treebank for the peers, in the shape each of them wants.
 
-    python benchmarks/peers/prepare.py
+    python benchmarks/peers/prepare.py            # wsj-sample
+    python benchmarks/peers/prepare.py genia      # another one, to train on
 
 Runs in cleft's own environment and writes to the cache directory:
 
 - `data/{train,dev,test}.{TOP,ROOT,none}.mrg`: the same cleaned trees, one a
   line, under a root TOP (SuPar, benepar), ROOT (Stanza) or none (parsing, scoring)
 - `data/length/N.mrg`: sentences of exactly N tokens, made by joining test
-  sentences and dropping what is too much
+  sentences and dropping what is too much (wsj-sample only)
+
+Another treebank's trees go to `data/NAME`.
 
 The data is not free to pass on, so nothing of it goes into the repository.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from places import DATA, LENGTHS, TREEBANK
+from places import LENGTHS, TREEBANK, TREEBANKS, data
 
 from cleft.formats.brackets import read_brackets, write_brackets
 from cleft.formats.cleaning import PTB
@@ -66,12 +70,7 @@ def joined(trees: list[Tree], first: int, length: int) -> Tree:
     return shorten(Tree("S", tuple(parts)), length)
 
 
-def main() -> None:
-    for name in SPLITS:
-        trees = list(read_brackets(TREEBANK / f"{name}.mrg", PTB))
-        for root in ROOTS:
-            rooted = trees if root is None else [Tree(root, (tree,)) for tree in trees]
-            write(rooted, DATA / f"{name}.{root or 'none'}.mrg")
+def write_lengths(trees: list[Tree]) -> None:
     for size in SIZES:
         starts = range(0, len(trees), len(trees) // EACH)
         write(
@@ -79,5 +78,15 @@ def main() -> None:
         )
 
 
+def main(treebank: str = TREEBANK) -> None:
+    for name in SPLITS:
+        trees = list(read_brackets(TREEBANKS / treebank / f"{name}.mrg", PTB))
+        for root in ROOTS:
+            rooted = trees if root is None else [Tree(root, (tree,)) for tree in trees]
+            write(rooted, data(treebank) / f"{name}.{root or 'none'}.mrg")
+    if treebank == TREEBANK:
+        write_lengths(trees)
+
+
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

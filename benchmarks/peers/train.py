@@ -1,14 +1,16 @@
-"""Train a peer on wsj-sample, choose its epoch on dev, look at test once.
+"""Train a peer on a treebank, choose its epoch on dev, look at test once.
 
     python benchmarks/peers/train.py supar-minilm --encoder ~/cleft-runs/pretrained/minilm
     python benchmarks/peers/train.py benepar --epochs 2 --limit 100 --output short
+    python benchmarks/peers/train.py supar --treebank genia
 
 Runs in cleft's own environment, after prepare.py and install.py; the peer
 learns in its own (training.py), a process for each epoch. What was done is
 kept: the same command goes on after the last whole epoch. recipes.toml has the
 settings. All trees are scored by cleft's EVALB.
 
-The directory, `~/cleft-runs/peers/NAME` unless named, has the best epoch's
+The directory, `~/cleft-runs/peers/NAME` unless named (`NAME-TREEBANK` where the
+treebank is not wsj-sample), has the best epoch's
 `model`, the trees `dev.mrg` and `test.mrg`, and `run.json`, which has the form
 of a record of `cleft train`, so that results.py reads it.
 """
@@ -26,7 +28,7 @@ from typing import Any
 
 import run
 from measure import read_sentences
-from places import DATA, HERE, RUNS, TEST, interpreter, peer_of, recipes
+from places import HERE, RUNS, TREEBANK, data, interpreter, peer_of, recipes
 from score import score
 
 PREDICTING = 3600
@@ -40,6 +42,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("name", choices=list(names))
     parser.add_argument("--encoder", type=Path, help="a Hugging Face directory (NAME-minilm)")
+    parser.add_argument("--treebank", default=TREEBANK, help="one that prepare.py has cleaned")
     parser.add_argument("--epochs", type=int, help="instead of the recipe's")
     parser.add_argument("--limit", type=int, help="only so many sentences of each set, to try it")
     parser.add_argument("--seed", type=int, default=1)
@@ -69,6 +72,7 @@ def start(options: argparse.Namespace, output: Path) -> dict[str, Any]:
         "peer": settings,
         "encoder": options.encoder.name if options.encoder else None,
         "limit": options.limit,
+        "treebank": options.treebank,
     }
     path = output / "run.json"
     if path.exists():
@@ -155,7 +159,7 @@ def final(options: argparse.Namespace, output: Path, files: dict[str, Path]) -> 
         trees = [one["brackets"] for one in results if "brackets" in one]
         predicted.write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8")
         sentences = read_sentences(gold)
-        facts: dict[str, Any] = {"task": "syntax", "part": part, "name": "wsj-sample"}
+        facts: dict[str, Any] = {"task": "syntax", "part": part, "name": options.treebank}
         facts |= {"silver": False, "metric": "collins", "given_edus": False}
         facts |= {"sentences": len(sentences), "tokens": sum(len(one.words) for one in sentences)}
         sets.append({**facts, "tagging": None, "beams": {"1": score(predicted, gold)}})
@@ -164,13 +168,14 @@ def final(options: argparse.Namespace, output: Path, files: dict[str, Path]) -> 
 
 def main() -> None:
     options = arguments()
-    output = (options.output or RUNS / options.name).expanduser().resolve()
+    other = "" if options.treebank == TREEBANK else f"-{options.treebank}"
+    output = (options.output or RUNS / f"{options.name}{other}").expanduser().resolve()
     output.mkdir(parents=True, exist_ok=True)
     record = start(options, output)
+    parts = (("train", "TOP"), ("dev", "none"), ("test", "none"))
+    folder = data(options.treebank)
     files = {
-        "train": first(DATA / "train.TOP.mrg", options.limit, output),
-        "dev": first(DATA / "dev.none.mrg", options.limit, output),
-        "test": first(TEST, options.limit, output),
+        part: first(folder / f"{part}.{root}.mrg", options.limit, output) for part, root in parts
     }
     record["sentences"] = {"syntax": len(read_sentences(files["train"]))}
     while len(record["epochs"]) < record["recipe"]["peer"]["epochs"]:
