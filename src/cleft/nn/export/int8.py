@@ -31,6 +31,9 @@ T = TypeVar("T")
 MOST = 256
 """Sentences that are looked at; more hardly raise a peak."""
 
+TOGETHER = 32
+"""Sentences whose inputs are summed at once: sums of wide maps are large, and slow to add to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -74,21 +77,29 @@ def calibrate(
 ) -> Mapping[str, Seen]:
     """What the linear maps of these names in a part of the network see in sentences."""
     found: dict[str, Seen] = {}
+    waiting: dict[str, list[Array]] = {name: [] for name in names}
 
     def look(name: str) -> Callable[[nn.Module, tuple[Any, ...]], None]:
         def see(_: nn.Module, inputs: tuple[Any, ...]) -> None:
             values: Tensor = inputs[0]
-            rows = Seen.of(array(values.reshape(-1, values.shape[-1])))
-            found[name] = found[name] + rows if name in found else rows
+            waiting[name].append(array(values.reshape(-1, values.shape[-1])))
 
         return see
+
+    def add() -> None:
+        for name, rows in waiting.items():
+            more = Seen.of(np.concatenate(rows))
+            found[name] = found[name] + more if name in found else more
+            rows.clear()
 
     with ExitStack() as watched:
         for name in names:
             hook = part.get_submodule(name).register_forward_pre_hook(look(name))
             watched.callback(hook.remove)
-        for sentence in sentences:  # one at a time: no padding
-            scorer.encode([sentence])
+        for start in range(0, len(sentences), TOGETHER):
+            for sentence in sentences[start : start + TOGETHER]:  # one at a time: no padding
+                scorer.encode([sentence])
+            add()
     return found
 
 
