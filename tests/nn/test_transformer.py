@@ -163,6 +163,31 @@ def test_odd_words_and_long_sentences_are_encoded_whatever_they_are(bert, change
         )
 
 
+def test_a_word_of_many_pieces_does_not_widen_the_table_of_all_others(bert, monkeypatch):
+    """Gradients too: sentences are read in parts, and what is learnt is the same."""
+    made = bench(bert, **TUNED)
+    sentences = [["a"], ["she"], ["z" * 18], *[["the"], ["he"]] * 15]
+    inputs = made.featurise(sentences)
+    transformer = made.network.encoder.context.transformer
+    weight = transformer.model.encoder.layer[0].output.dense.weight
+    tables = []
+    transformer.model.register_forward_pre_hook(
+        lambda _, inputs, given: tables.append(tuple(given["input_ids"].shape)), with_kwargs=True
+    )
+
+    def read():
+        words = transformer(inputs.windows, (len(sentences), 3))
+        (gradient,) = torch.autograd.grad((words**2).sum(), weight)
+        return words, gradient
+
+    parts = read()
+    monkeypatch.setattr("cleft.nn.transformer.SPARSE", 100)
+    whole = read()
+    assert tables == [(1, 20), (32, 3), (33, 20)]
+    for one, two in zip(parts, whole, strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-6)
+
+
 def test_a_word_is_the_mean_of_its_pieces_and_marks_are_the_models_own(bert):
     made = bench(bert, **TUNED, transformer_layers=1)
     pieces: Pieces = made.featurise.pieces

@@ -254,6 +254,10 @@ def _near_positions(encoder: Any, near: int) -> Tensor:
     return vectors[encoder.position_buckets - near : encoder.position_buckets + near]
 
 
+SPARSE = 3
+"""How many times its pieces a table of windows may hold."""
+
+
 class ScalarMix(nn.Module):
     """A learnt average of layers."""
 
@@ -318,5 +322,42 @@ class Transformer(nn.Module):
         return torch.stack(self._read(ids, mask), dim=2)
 
     def _read(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
+        parts = like_lengths(mask)
+        if len(parts) == 1:
+            return self._read_table(ids, mask)
+        whole: list[Tensor] = []
+        for rows in parts:
+            width = int(mask[rows].sum(1).max())
+            layers = self._read_table(ids[rows, :width], mask[rows, :width])
+            whole = whole or [layer.new_zeros(*ids.shape, self.size) for layer in layers]
+            for layer, part in zip(whole, layers, strict=True):
+                layer[rows, :width] = part
+        return whole
+
+    def _read_table(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
         output = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
         return list(output.hidden_states[-len(self.mix.weights) :])
+
+
+def like_lengths(mask: Tensor) -> list[Tensor]:
+    """The rows of a table of windows, in parts of like lengths if it is nearly empty else.
+
+    Sentences are batched by their words. One word of many pieces, such as an address, among
+    hundreds of short sentences would make a table of padding that no memory can hold.
+
+    >>> [rows.tolist() for rows in like_lengths(torch.tensor([[1, 1], [1, 0], [1, 1]]))]
+    [[0, 1, 2]]
+    >>> wide = torch.zeros(5, 60, dtype=torch.long)
+    >>> wide[:, :3], wide[2] = 1, 1
+    >>> [rows.tolist() for rows in like_lengths(wide)]
+    [[2], [0, 1, 3, 4]]
+    """
+    lengths = mask.sum(1)
+    if mask.numel() <= SPARSE * int(lengths.sum()):
+        return [torch.arange(len(mask), device=mask.device)]
+    parts = []
+    while (longest := int(lengths.max())) > 0:
+        chosen = lengths > longest // 2
+        parts.append(chosen.nonzero().flatten())
+        lengths = lengths.masked_fill(chosen, 0)
+    return parts
