@@ -1,4 +1,4 @@
-"""The model that comes with cleft: whole, light, and sensible on sentences anyone can check."""
+"""The English models: whole, light, and sensible on sentences anyone can check."""
 
 import re
 import subprocess
@@ -10,6 +10,9 @@ import pytest
 import cleft
 from cleft.models import builtin_models, model_path
 
+ROOT = Path(__file__).parents[1]
+LARGE = ROOT / "models" / "en-large"
+"""In the repository, not in the package."""
 TEXT = (
     "Although it rained all day, she went out to play tennis. "
     "The old man said: “I can’t swim (any more).”"
@@ -21,13 +24,20 @@ def parser():
     return cleft.load()
 
 
-@pytest.mark.parametrize("name", builtin_models())
-def test_every_built_in_model_passes_its_own_test_and_has_a_card(name):
-    assert cleft.load(name).check() > 0
-    card = (model_path(name) / "README.md").read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def large():
+    return cleft.load(LARGE)
+
+
+@pytest.mark.parametrize(
+    "model", [*map(model_path, builtin_models()), LARGE], ids=lambda it: it.name
+)
+def test_every_english_model_passes_its_own_test_and_has_a_card(model):
+    assert cleft.load(model).check() > 0
+    card = (model / "README.md").read_text(encoding="utf-8")
     for part in ("## Data", "## Scores", "## Known failures", "## Make it again"):
         assert part in card
-    page = Path(__file__).parents[1] / "docs" / "cards" / f"{name}.md"
+    page = ROOT / "docs" / "cards" / f"{model.name}.md"
     assert page.read_text(encoding="utf-8") == card
 
 
@@ -36,6 +46,14 @@ def test_the_wheel_stays_under_sixty_megabytes():
         file.stat().st_size for name in builtin_models() for file in model_path(name).iterdir()
     )
     assert 0 < size < 58_000_000
+
+
+def test_the_large_model_stays_under_95_megabytes_and_has_a_licence(large):
+    assert sum(file.stat().st_size for file in LARGE.iterdir()) <= 95_000_000
+    about = large.manifest.about
+    assert (about["name"], about["language"], about["licence"]) == (
+        *("en-large", "en", "CC-BY-SA-4.0"),
+    )
 
 
 def test_both_trees_come_from_raw_text_with_offsets_and_probabilities(parser):
