@@ -99,6 +99,29 @@ def test_everyday_sentences_are_right(parser, text, tree, beam):
     assert re.sub(r"\([^\s()]+ ([^\s()]+)\)", r"\1", found.syntax.brackets()) == tree
 
 
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        (
+            "That the earth is round is well known.",
+            "(S (SBAR That (S (NP the earth) (VP is (ADJP round)))) (VP is (ADJP well known)) .)",
+        ),
+        (
+            "Mary likes tea and Bob coffee.",
+            "(S (S (NP Mary) (VP likes (NP tea))) and (S (NP Bob) (NP coffee)) .)",
+        ),
+        (
+            "Stir the soup, add salt and serve it hot.",
+            "(S (VP (VP Stir (NP the soup)) , (VP add (NP salt)) and "
+            "(VP serve (NP it) (ADJP hot))) .)",
+        ),
+    ],
+)
+def test_harder_sentences_are_right_with_the_large_model(large, text, tree):
+    (found,) = large.parse(text)
+    assert re.sub(r"\([^\s()]+ ([^\s()]+)\)", r"\1", found.syntax.brackets()) == tree
+
+
 def test_neighbours_do_not_change_a_tree(parser):
     sentences = [["She", "slept", "."], ["Rain", "fell", "on", "the", "roof", "all", "night", "."]]
     together = parser.parse_tokens(sentences * 20)
