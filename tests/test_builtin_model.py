@@ -103,10 +103,6 @@ def test_everyday_sentences_are_right(parser, text, tree, beam):
     ("text", "tree"),
     [
         (
-            "That the earth is round is well known.",
-            "(S (SBAR That (S (NP the earth) (VP is (ADJP round)))) (VP is (ADJP well known)) .)",
-        ),
-        (
             "Mary likes tea and Bob coffee.",
             "(S (S (NP Mary) (VP likes (NP tea))) and (S (NP Bob) (NP coffee)) .)",
         ),
