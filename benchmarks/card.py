@@ -1,9 +1,9 @@
-"""The scores in a model's card: every set, greedy and beam 20, with the commands that made them.
+"""The scores in a model's card: every set, greedy and beam 20, and how far probabilities are right.
 
-    python benchmarks/card.py MODEL CARD [--beam 20]
+    python benchmarks/card.py MODEL CARD [--beam 20] [--calibration]
 
-MODEL is a name or a directory; CARD is a Markdown file whose part between the
-two `scores` marks is written anew. The card is then copied into the model as
+MODEL is a name or a directory; CARD is a Markdown file whose parts between the
+`scores` and the `calibration` marks are written anew. The card is then copied into the model as
 its README.md. Sets that are absent are an error: a card is made beside the data.
 """
 
@@ -28,6 +28,11 @@ SYNTAX = {
     "gum test (**silver**: trees of another parser)": "syntax/gum/test.mrg",
 }
 DISCOURSE = "discourse/gum/sentences-test.jsonl"
+CALIBRATED = {
+    "gum-open dev (silver)": "syntax/gum-open/dev.mrg",
+    "masc-penn dev": "syntax/masc-penn/dev.mrg",
+    "gum dev": "discourse/gum/sentences-dev.jsonl",
+}
 OPEN = "academic,bio,court,interview,news,speech,textbook,vlog,voyage"
 
 
@@ -99,6 +104,17 @@ def discourse_table(model: str, beam: int) -> list[str]:
     return rows
 
 
+def calibration_table(model: str) -> list[str]:
+    """How far the probabilities of greedy trees are from the shares that are right."""
+    rows = ["| set | of | said | right | expected calibration error |"]
+    rows.append("| --- | --- | --- | --- | --- |")
+    for name, file in CALIBRATED.items():
+        for kind, row in evaluate(model, file, "--calibration")["calibration"].items():
+            shares = f"{row['said']:.3f} | {row['right']:.3f} | {row['ece']:.3f}"
+            rows.append(f"| {name} | {kind} | {shares} |")
+    return rows
+
+
 def put(lines: list[str], card: Path, model: Path, name: str = "scores") -> None:
     """Write a part of the card anew, by default the scores, and the card into the model."""
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
@@ -116,19 +132,27 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("card", type=Path)
     parser.add_argument("--beam", type=int, default=20)
+    parser.add_argument("--calibration", action="store_true", help="write that part alone")
     args = parser.parse_args()
-    lines = [
+    model = model_path(args.model)
+    put(calibration_table(args.model), args.card, model, "calibration")
+    if not args.calibration:
+        put(score_lines(args.model, args.beam), args.card, model)
+
+
+def score_lines(model: str, beam: int) -> list[str]:
+    """All tables of scores."""
+    return [
         "Labelled F1 by EVALB with COLLINS parameters, over gold tags; the last column is the",
         "accuracy of the model's own parts of speech.",
         "",
-        *syntax_table(args.model, args.beam),
+        *syntax_table(model, beam),
         "",
         "Discourse by RST Parseval over coarse relations: segmentation / Span / Nuclearity /",
         "Relation.",
         "",
-        *discourse_table(args.model, args.beam),
+        *discourse_table(model, beam),
     ]
-    put(lines, args.card, model_path(args.model))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def large():
 def test_every_english_model_passes_its_own_test_and_has_a_card(model):
     assert cleft.load(model).check() > 0
     card = (model / "README.md").read_text(encoding="utf-8")
-    for part in ("## Data", "## Scores", "## Known failures", "## Make it again"):
+    for part in ("## Data", "## Scores", "## Calibration", "## Known failures", "## Make it again"):
         assert part in card
     page = ROOT / "docs" / "cards" / f"{model.name}.md"
     assert page.read_text(encoding="utf-8") == card
