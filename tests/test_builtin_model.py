@@ -51,9 +51,8 @@ def test_the_wheel_stays_under_sixty_megabytes():
 def test_the_large_model_stays_under_95_megabytes_and_has_a_licence(large):
     assert sum(file.stat().st_size for file in LARGE.iterdir()) <= 95_000_000
     about = large.manifest.about
-    assert (about["name"], about["language"], about["licence"]) == (
-        *("en-large", "en", "CC-BY-SA-4.0"),
-    )
+    assert (about["name"], about["language"]) == ("en-large", "en")
+    assert about["licence"] == "CC-BY-SA-4.0"
 
 
 def test_both_trees_come_from_raw_text_with_offsets_and_probabilities(parser):

@@ -181,9 +181,9 @@ def test_a_word_of_many_pieces_does_not_widen_the_table_of_all_others(bert, monk
         return words, gradient
 
     parts = read()
-    monkeypatch.setattr("cleft.nn.transformer.SPARSE", 100)
+    monkeypatch.setattr("cleft.nn.transformer.MOST_PADDED", 100)
     whole = read()
-    assert tables == [(1, 20), (32, 3), (33, 20)]
+    assert tables == [(17, 20), (16, 3), (33, 20)]  # of 116 pieces, at most 348 places
     for one, two in zip(parts, whole, strict=True):
         torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-6)
 

@@ -20,6 +20,7 @@ from cleft import files
 from cleft.errors import InputError
 from cleft.nn.config import NetworkConfig
 from cleft.nn.features import Windows
+from cleft.runtime.batches import plan
 from cleft.runtime.wordpiece import MOST_PIECES
 
 MOST_BYTES = 2 * 10**9
@@ -254,10 +255,6 @@ def _near_positions(encoder: Any, near: int) -> Tensor:
     return vectors[encoder.position_buckets - near : encoder.position_buckets + near]
 
 
-SPARSE = 3
-"""How many times its pieces a table of windows may hold."""
-
-
 class ScalarMix(nn.Module):
     """A learnt average of layers."""
 
@@ -273,6 +270,10 @@ class ScalarMix(nn.Module):
         for share, layer in zip(shares[1:], layers[1:], strict=True):
             mixed = mixed + share * layer
         return self.scale * mixed
+
+
+MOST_PADDED = 3
+"""Windows are read together as long as the table has at most so many places for a piece."""
 
 
 class Transformer(nn.Module):
@@ -322,12 +323,18 @@ class Transformer(nn.Module):
         return torch.stack(self._read(ids, mask), dim=2)
 
     def _read(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
-        parts = like_lengths(mask)
+        """The layers of all windows; like lengths are read together where much would be padding.
+
+        Sentences are batched by their words. One word of many pieces, such as an address, among
+        hundreds of short sentences would make a table of padding that no memory can hold.
+        """
+        lengths: list[int] = mask.sum(1).tolist()
+        parts = plan(lengths, MOST_PADDED * sum(lengths), sentences=len(lengths))
         if len(parts) == 1:
             return self._read_table(ids, mask)
         whole: list[Tensor] = []
         for rows in parts:
-            width = int(mask[rows].sum(1).max())
+            width = lengths[rows[0]]
             layers = self._read_table(ids[rows, :width], mask[rows, :width])
             whole = whole or [layer.new_zeros(*ids.shape, self.size) for layer in layers]
             for layer, part in zip(whole, layers, strict=True):
@@ -337,27 +344,3 @@ class Transformer(nn.Module):
     def _read_table(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
         output = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
         return list(output.hidden_states[-len(self.mix.weights) :])
-
-
-def like_lengths(mask: Tensor) -> list[Tensor]:
-    """The rows of a table of windows, in parts of like lengths if it is nearly empty else.
-
-    Sentences are batched by their words. One word of many pieces, such as an address, among
-    hundreds of short sentences would make a table of padding that no memory can hold.
-
-    >>> [rows.tolist() for rows in like_lengths(torch.tensor([[1, 1], [1, 0], [1, 1]]))]
-    [[0, 1, 2]]
-    >>> wide = torch.zeros(5, 60, dtype=torch.long)
-    >>> wide[:, :3], wide[2] = 1, 1
-    >>> [rows.tolist() for rows in like_lengths(wide)]
-    [[2], [0, 1, 3, 4]]
-    """
-    lengths = mask.sum(1)
-    if mask.numel() <= SPARSE * int(lengths.sum()):
-        return [torch.arange(len(mask), device=mask.device)]
-    parts = []
-    while (longest := int(lengths.max())) > 0:
-        chosen = lengths > longest // 2
-        parts.append(chosen.nonzero().flatten())
-        lengths = lengths.masked_fill(chosen, 0)
-    return parts
