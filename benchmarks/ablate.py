@@ -18,7 +18,8 @@ from typing import Any
 from cleft.cli.train import add_recipe
 from cleft.errors import CleftError, RecipeError
 from cleft.nn.checkpoint import read_object
-from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe
+from cleft.nn.train.recipe import Recipe, parse_recipe
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.nn.train.trainer import train
 
 

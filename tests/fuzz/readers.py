@@ -229,7 +229,7 @@ def with_torch() -> None:
 
 
 def _recipe(path: Path) -> None:
-    from cleft.nn.train.recipe import read_recipe
+    from cleft.nn.train.recipe_file import read_recipe
 
     read_recipe(path)
 

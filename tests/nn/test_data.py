@@ -21,7 +21,8 @@ from cleft.nn.train.data import (
     read_sentences,
 )
 from cleft.nn.train.objective import Objective
-from cleft.nn.train.recipe import DataConfig, read_recipe
+from cleft.nn.train.recipe import DataConfig
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.nn.train.setup import prepare
 from cleft.runtime.words import CASINGS, casing
 from cleft.tasks import DISCOURSE, Task, get_task

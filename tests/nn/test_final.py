@@ -10,7 +10,8 @@ from cleft.errors import InputError, RecipeError
 from cleft.nn.checkpoint import load_model
 from cleft.nn.train import evaluate as final
 from cleft.nn.train.evaluate import Outcome, evaluate
-from cleft.nn.train.recipe import Recipe, parse_recipe, read_recipe
+from cleft.nn.train.recipe import Recipe, parse_recipe
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.nn.train.trainer import train
 from cleft.tasks import SYNTAX
 from tests.nn.conftest import ROOT, invented

@@ -4,7 +4,8 @@ import pytest
 
 from cleft.nn.config import NetworkConfig
 from cleft.nn.train.data import Sentence, derive_sentences, make_vocabulary
-from cleft.nn.train.recipe import Recipe, read_recipe
+from cleft.nn.train.recipe import Recipe
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.tree import Tree
 from tests.nn.conftest import ROOT
 

@@ -9,7 +9,7 @@ from cleft.nn.features import Vocabulary
 from cleft.nn.train.batches import Example, collate
 from cleft.nn.train.data import Sentence, derive_sentences, make_examples
 from cleft.nn.train.objective import Objective
-from cleft.nn.train.recipe import read_recipe
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.search import SearchOptions, search
 from cleft.tasks import DISCOURSE
 from cleft.tree import Tree

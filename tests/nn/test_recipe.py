@@ -5,9 +5,10 @@ import tomllib
 
 import pytest
 
-from cleft.errors import InputError, RecipeError
+from cleft.errors import CleftError, InputError, RecipeError
 from cleft.nn.config import NetworkConfig, from_table
-from cleft.nn.train.recipe import DataConfig, TrainingConfig, parse_recipe, read_recipe
+from cleft.nn.train.recipe import DataConfig, TrainingConfig, parse_recipe
+from cleft.nn.train.recipe_file import read_recipe
 from tests.nn.conftest import PAPER, ROOT
 
 DATA = {"syntax": {"train": "train.mrg"}}
@@ -247,3 +248,52 @@ def test_only_a_decoder_without_history_can_explore():
     network = {"span_scores": 100}
     found = parse_recipe({"data": data, "network": network, "training": {"explore": 1.0}})
     assert found.training.explore == 1.0
+
+
+BASE = """
+name = "base"
+output = "base-run"
+seed = 3
+
+[data.syntax]
+train = "one/train.mrg"
+dev = "one/dev.mrg"
+portions = { one = 0.5 }
+
+[training]
+epochs = 7
+batch_tokens = 100
+"""
+
+
+def test_a_recipe_has_the_keys_of_the_one_that_it_extends_but_for_its_own(tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "base.toml").write_text(BASE)
+    (tmp_path / "middle.toml").write_text('extends = "shared/base.toml"\noutput = "middle-run"\n')
+    (tmp_path / "top.toml").write_text(
+        'extends = "middle.toml"\n[data.syntax]\ntrain = ["two/train.mrg", "three/train.mrg"]\n'
+        "portions = { two = 0.25 }\n[training]\nepochs = 2\n"
+    )
+    recipe = read_recipe(tmp_path / "top.toml", ["training.clip=2.0"])
+    assert (recipe.name, recipe.output, recipe.seed) == ("top", "", 3)
+    assert recipe.data["syntax"].train == ("two/train.mrg", "three/train.mrg")
+    assert recipe.data["syntax"].dev == ("one/dev.mrg",)
+    assert recipe.data["syntax"].portions == {"two": 0.25}
+    training = recipe.training
+    assert (training.epochs, training.batch_tokens, training.clip) == (2, 100, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('extends = "top.toml"', "expected another recipe under 'extends'"),
+        ("extends = 3", "top.toml: extends: expected a string, found 3"),
+        ('extends = "none.toml"', "none.toml"),
+        ('extends = "bad.toml"', "bad.toml: not TOML"),
+    ],
+)
+def test_what_is_no_recipe_cannot_be_extended(tmp_path, text, message):
+    (tmp_path / "bad.toml").write_text("[")
+    (tmp_path / "top.toml").write_text(text)
+    with pytest.raises(CleftError, match=message):
+        read_recipe(tmp_path / "top.toml")

@@ -13,7 +13,8 @@ from cleft.errors import InputError, RecipeError
 from cleft.nn.checkpoint import load_checkpoint, load_model
 from cleft.nn.export.export import export
 from cleft.nn.features import UNKNOWN
-from cleft.nn.train.recipe import Recipe, read_recipe
+from cleft.nn.train.recipe import Recipe
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.nn.train.setup import prepare
 from cleft.nn.train.trainer import train
 from tests.nn.conftest import ROOT, write_bert

@@ -20,7 +20,8 @@ from cleft.errors import InputError, ModelError, RecipeError
 from cleft.nn.checkpoint import load_checkpoint, load_model
 from cleft.nn.export.export import export
 from cleft.nn.train.evaluate import evaluate, parse_sentences
-from cleft.nn.train.recipe import Recipe, read_recipe
+from cleft.nn.train.recipe import Recipe
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.nn.train.rundir import RunDirectory, make_progress
 from cleft.nn.train.setup import prepare, try_precision
 from cleft.nn.train.trainer import Trainer, train

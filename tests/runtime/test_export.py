@@ -20,7 +20,7 @@ from cleft.nn.export.export import ExportOptions, export, export_scorer
 from cleft.nn.export.int8 import dev_sentences, refuse_loss
 from cleft.nn.export.tokenizer import piece_rules
 from cleft.nn.train.data import Sentence, is_bracketed, read_sentences
-from cleft.nn.train.recipe import read_recipe
+from cleft.nn.train.recipe_file import read_recipe
 from cleft.parser import load
 from cleft.runtime import Manifest, ModelDirectory, write_checksums
 from cleft.search import search

@@ -27,7 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the recipe and train."""
     with packages_of("train", "training"):
-        from cleft.nn.train.recipe import read_recipe
+        from cleft.nn.train.recipe_file import read_recipe
         from cleft.nn.train.rundir import RunDirectory
         from cleft.nn.train.trainer import train
     given = {"init": args.init, "output": args.output or ""}
@@ -108,7 +108,7 @@ def run_export(args: argparse.Namespace) -> int:
     with packages_of("train", "exporting"):
         from cleft.nn.export.export import ExportOptions, export
         from cleft.nn.export.int8 import dev_sentences
-        from cleft.nn.train.recipe import read_recipe
+        from cleft.nn.train.recipe_file import read_recipe
     from cleft.text import has_spaces
 
     if args.language is not None:

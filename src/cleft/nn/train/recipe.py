@@ -1,20 +1,19 @@
-"""Recipes: what to train, on what, and how, in one TOML file.
+"""Recipes: what to train, on what, and how.
 
 A recipe has the tables `[network]` (sizes), `[data.syntax]` and
 `[data.discourse]` (files), `[vocabulary]` and `[training]`. Paths are relative
-to the current directory; `~` is the home directory.
+to the current directory; `~` is the home directory. recipe_file.py reads one
+from a TOML file.
 """
 
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from cleft import files
 from cleft.errors import RecipeError
 from cleft.formats.cleaning import CLEANINGS
 from cleft.nn.config import NetworkConfig, convert, from_table
@@ -298,37 +297,6 @@ def _plain(table: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def read_recipe(
-    path: str | Path, settings: Iterable[str] = (), *, init: str = "", output: str = ""
-) -> Recipe:
-    """The recipe of a TOML file, with `key=value` settings, `init` and `output` put over it.
-
-    If `ablation` names one of its `[variants]`, that one's settings are put
-    over it as well, below those given here.
-    """
-    text = files.read_text(path)
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        hint = "a recipe is a TOML file, as docs/how-to-train.md shows one"
-        raise RecipeError(f"not TOML: {error}", where=str(path), hint=hint) from error
-    table.setdefault("name", Path(path).stem)
-    wanted = list(settings)
-    for setting in wanted:
-        _apply(table, setting)
-    table |= {key: value for key, value in (("init", init), ("output", output)) if value}
-    table.setdefault("source", files.source_name(path))
-    table.setdefault("settings", wanted)
-    try:
-        _choose_variant(table, wanted)
-        _inherit(table)
-        return parse_recipe(table)
-    except RecipeError as error:
-        raise RecipeError(
-            error.problem, where=f"{files.source_name(path)}: {error.where}", hint=error.hint
-        ) from error
-
-
 def parse_recipe(table: Mapping[str, Any]) -> Recipe:
     """The recipe of a table.
 
@@ -384,58 +352,8 @@ def _with_test_named(data: Any) -> Any:
     return {**data, "test": named}
 
 
-def _choose_variant(table: dict[str, Any], settings: list[str]) -> None:
-    """Put the settings of the variant that `ablation` names over a table."""
-    name, variants = table.get("ablation"), table.get("variants")
-    if not name:
-        return
-    known = convert(SETTINGS, variants or {}, "variants")
-    if name not in known:
-        raise RecipeError(
-            f"expected one of the recipe's variants, found {name!r}",
-            where="ablation",
-            hint=f"variants: {', '.join(known) or 'none'}",
-        )
-    for setting in (*known[name], *settings):
-        _apply(table, setting)
-
-
-def _inherit(table: dict[str, Any]) -> None:
-    """Take settings of the network that a recipe leaves out from the model that it begins from."""
-    init, output, given = table.get("init"), table.get("output") or "", table.get("network", {})
-    if not init or not isinstance(given, dict):
-        return
-    from cleft.nn.train.start import network_of  # it loads PyTorch
-
-    data = table.get("data", {})
-    tasks = [get_task(name) for name in task_names() if isinstance(data, dict) and name in data]
-    network = network_of(convert(str, init, "init"), convert(str, output, "output"))
-    if not any(task.stops for task in tasks):
-        network["edu_boundaries"] = "none"
-    network["tags"] = bool(network.get("tags")) and any(task.tags is not None for task in tasks)
-    table["network"] = {**network, **given}
-
-
 def _with_tasks(network: Any, data: Mapping[str, Any]) -> Any:
     """The network's table; the tasks, if it does not name them, are those that have data."""
     if not isinstance(network, Mapping):
         return network
     return {"tasks": sorted(data, reverse=True), **network}
-
-
-def _apply(table: dict[str, Any], setting: str) -> None:
-    """Put one `key=value` into a table; the value is TOML, or a bare string."""
-    path, separator, text = setting.partition("=")
-    keys = path.strip().split(".")
-    if not separator or not all(keys):
-        raise RecipeError(f"expected key=value, found {setting!r}", where="--set")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        value = text.strip()
-    for key in keys[:-1]:
-        inner = table.setdefault(key, {})
-        if not isinstance(inner, dict):
-            raise RecipeError(f"expected a table, found {inner!r}", where=f"--set {path}")
-        table = inner
-    table[keys[-1]] = value
