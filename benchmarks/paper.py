@@ -77,7 +77,7 @@ def _peer(run: Run) -> str | None:
     return str(run["recipe"]["name"]).partition("-")[0] if is_peer(run) else None
 
 
-def paper_blocks(runs: Sequence[Run], speed: Mapping[str, Any] | None = None) -> list[str]:
+def paper_blocks(runs: Sequence[Run], speeds: Mapping[str, float] | None = None) -> list[str]:
     """The section of the page; nothing where no run has a row."""
     found = [row for run in runs if "final" in run for row in _rows(run)]
     tables = []
@@ -86,7 +86,7 @@ def paper_blocks(runs: Sequence[Run], speed: Mapping[str, Any] | None = None) ->
             (row for row in found if _treebank(row.run) == treebank),
             key=lambda row: (row.encoder, row.peer is not None, _name(row.run)),
         )
-        lines = [_line(row, rows, speed or {}) for row in rows]
+        lines = [_line(row, rows, speeds or {}) for row in rows]
         tables.append(f"### {treebank} test\n\n{table(COLUMNS, lines)}")
     discourse = [line for run in runs if "final" in run for line in _discourse(run)]
     if discourse:
@@ -141,9 +141,9 @@ COLUMNS = (
 )
 
 
-def _line(row: Row, rows: Sequence[Row], speed: Mapping[str, Any]) -> list[str]:
-    rate, base = _rate(row, speed), next(
-        (_rate(one, speed) for one in rows if one.peer == "supar" and one.encoder == row.encoder),
+def _line(row: Row, rows: Sequence[Row], speeds: Mapping[str, float]) -> list[str]:
+    rate, base = _rate(row, speeds), next(
+        (_rate(one, speeds) for one in rows if one.peer == "supar" and one.encoder == row.encoder),
         None,
     )  # fmt: skip
     hours = row.run.get("processor_hours", row.run.get("hours"))
@@ -180,14 +180,12 @@ def _difference(row: Row, rows: Sequence[Row]) -> str:
     return f"{found.difference:+.2f} ± {margin:.2f}, {chance} ({_name(best.run)})"
 
 
-def _rate(row: Row, speed: Mapping[str, Any]) -> float | None:
+def _rate(row: Row, speeds: Mapping[str, float]) -> float | None:
     """Sentences a second, of a parser that was measured under the name of its recipe."""
     if any(text.startswith("network.") for text in row.run["recipe"].get("settings", ())):
         return None
     suffix = f", {row.search}" if row.search.startswith("beam") else ""
-    batched = speed.get("sections", {}).get("batched", {}).get("results", {})
-    found = batched.get(f"{row.run['recipe']['name']}{suffix}", {}).get("sentences_per_second")
-    return None if found is None else float(found)
+    return speeds.get(f"{row.run['recipe']['name']}{suffix}")
 
 
 DISCOURSE_COLUMNS = ("encoder", "recipe", "EDUs", "search", "Span", "Nuclearity", "Relation")

@@ -46,13 +46,25 @@ def read_run(path: Path) -> Run:
     return run
 
 
-def read_speed(paths: Iterable[str | Path]) -> Mapping[str, Any]:
-    """What speed.py left as `speed.json` in one of the directories, if it did."""
-    for path in (Path(path) / "speed.json" for path in paths):
-        if path.is_file():
-            found: Mapping[str, Any] = json.loads(files.read_text(path))
-            return found
-    return {}
+def read_speeds(paths: Iterable[str | Path]) -> dict[str, float]:
+    """Sentences a second by parser, of the runs of speed.py left as `speed*.json` in directories.
+
+    A parser that two runs have measured is an error: speeds of two runs cannot be told apart
+    in a table, nor held against each other.
+    """
+    found: dict[str, float] = {}
+    for file in (file for path in paths for file in sorted(Path(path).glob("speed*.json"))):
+        batched = json.loads(files.read_text(file))["sections"]["batched"]["results"]
+        measured = {key: each for key, each in batched.items() if "sentences_per_second" in each}
+        for parser, result in measured.items():
+            if parser in found:
+                raise InputError(
+                    f"expected each parser in one run, found {parser!r} in a second",
+                    where=str(file),
+                    hint="measure it in one run, with those that it is held against",
+                )
+            found[parser] = float(result["sentences_per_second"])
+    return found
 
 
 def number(value: float | None, places: int = 2) -> str:

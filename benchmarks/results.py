@@ -27,7 +27,7 @@ from records import (
     name,
     number,
     read_run,
-    read_speed,
+    read_speeds,
     set_title,
     sets,
     widths,
@@ -76,21 +76,22 @@ def results_page(
     runs: Sequence[Run],
     aims: Aims | None = None,
     documents: Mapping[str, Any] | None = None,
-    speed: Mapping[str, Any] | None = None,
+    speeds: Mapping[str, float] | None = None,
 ) -> str:
     """The page of all runs, as Markdown; with aims, which of them were reached.
 
-    `documents` is the record of the built-in models' trees of documents, `speed` that of
-    speed.py.
+    `documents` is the record of the built-in models' trees of documents; `speeds` are sentences
+    a second by parser.
     """
     aims = aims or Aims()
     everyone = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))
+    peers = [run for run in everyone if is_peer(run)]
     ordered = [run for run in everyone if not is_peer(run)]
     plain = [run for run in ordered if not run["recipe"].get("ablation")]
     variants = [run for run in ordered if run["recipe"].get("ablation")]
     english = [run for run in plain if not is_language(run)]
     beside = [run for run in everyone if is_peer(run) or run in english]
-    blocks = [HEAD, *target_blocks(plain, aims.targets), *paper_blocks(beside, speed)]
+    blocks = [HEAD, *target_blocks([*plain, *peers], aims.targets), *paper_blocks(beside, speeds)]
     for text, task, head, cells in (
         (SYNTAX, "syntax", SYNTAX_HEAD, _syntax_rows),
         (DISCOURSE, "discourse", DISCOURSE_HEAD, _discourse_rows),
@@ -217,7 +218,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         aims = read_aims(args.targets) if args.targets else None
         found = json.loads(files.read_text(args.documents)) if args.documents else None
         runs = [read_run(path) for path in find_runs(args.runs)]
-        page = results_page(runs, aims, found, read_speed(args.runs))
+        page = results_page(runs, aims, found, read_speeds(args.runs))
         with files.writing(args.output) as stream:
             stream.write(page)
     except CleftError as error:

@@ -1,7 +1,7 @@
 """What runs are held against: the aims of a TOML file, and which of them were reached.
 
 A `[[target]]` names a recipe, a scored set and the least values of its
-measures, or another recipe whose values it must not fall below:
+measures, or another recipe (a peer's, too) whose values it must not fall below:
 
     decisions = ["A sentence on what the ablation decided."]
 

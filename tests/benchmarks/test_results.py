@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import find_runs, read_run
+from records import find_runs, read_run, read_speeds
 from results import main, results_page
 from targets import Aims, Target, read_aims
 
@@ -482,6 +482,31 @@ def test_speeds_come_from_the_measurement_beside_the_runs(tmp_path):
     assert found["small"] == ["300", "3.00"]
     assert found["SuPar, CRF (1.1.4)"] == ["100", "1.00"]
     assert found["other"] == ["–", "–"]
+
+
+def test_speeds_may_come_from_several_runs_but_each_parsers_from_one(tmp_path):
+    def left(name: str, speeds: dict[str, float]) -> None:
+        batched: dict = {each: {"sentences_per_second": value} for each, value in speeds.items()}
+        batched["ratios"] = {each: {"median": 1.0} for each in speeds}
+        record = {"sections": {"batched": {"results": batched}}}
+        (tmp_path / name).write_text(json.dumps(record))
+
+    left("speed.json", {"small": 300.0, "supar": 100.0})
+    left("speed-minilm.json", {"large": 30.0, "supar-minilm": 10.0})
+    both = {"small": 300.0, "supar": 100.0, "large": 30.0, "supar-minilm": 10.0}
+    assert read_speeds([tmp_path]) == both
+    left("speed-third.json", {"large": 31.0})
+    with pytest.raises(InputError, match="found 'large' in a second"):
+        read_speeds([tmp_path])
+
+
+def test_a_target_may_be_a_peer():
+    runs = [our_run("small", 7), peer_run("supar", 8)]
+    target = Target(recipe="small", set="herons test", least={"f1": 0}, not_below="supar")
+    aims = Aims(targets=(target,))
+    (row,) = [row for row in rows(results_page(runs, aims), "small") if "supar" in row[4]]
+    assert row[4] == "supar: 80.00, 80.00"
+    assert row[7] == "missed by 10.00"
 
 
 def test_only_whole_runs_on_one_treebank_stand_beside_the_paper():
