@@ -7,7 +7,8 @@
 Runs in cleft's own environment, after prepare.py and install.py; the peer
 learns in its own (training.py), a process for each epoch. What was done is
 kept: the same command goes on after the last whole epoch. recipes.toml has the
-settings. All trees are scored by cleft's EVALB.
+settings; where the rate does not depend on the number of epochs, it may be another one
+then. All trees are scored by cleft's EVALB.
 
 The directory, `~/cleft-runs/peers/NAME` unless named (`NAME-TREEBANK` where the
 treebank is not wsj-sample), has the best epoch's
@@ -63,6 +64,17 @@ def first(source: Path, limit: int | None, folder: Path) -> Path:
     return target
 
 
+def _fixed(recipe: dict[str, Any], done: bool) -> dict[str, Any]:
+    """What must be the same when a run goes on.
+
+    The number of epochs may be another one where the rate does not depend on it, until the run
+    has looked at test.
+    """
+    free = recipe["peer"]["schedule"] == "exponential" and not done
+    kept = {key: value for key, value in recipe["peer"].items() if key != "epochs" or not free}
+    return {**recipe, "peer": kept}
+
+
 def start(options: argparse.Namespace, output: Path) -> dict[str, Any]:
     """The record of a run that goes on, or of a new one."""
     settings = recipes()[options.name]
@@ -77,9 +89,11 @@ def start(options: argparse.Namespace, output: Path) -> dict[str, Any]:
     path = output / "run.json"
     if path.exists():
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if (record["recipe"], record["seed"]) != (asked, options.seed):
+        done = record["status"] == "done"
+        before, now = _fixed(record["recipe"], done), _fixed(asked, done)
+        if (before, record["seed"]) != (now, options.seed):
             sys.exit(f"{path}: expected a run of the same settings; name another --output")
-        return record
+        return record | {"recipe": asked}
     python = [str(interpreter(options.name)), str(HERE / "environment.py")]
     found = json.loads(subprocess.run(python, capture_output=True, check=True).stdout)
     names = (peer_of(options.name), "torch", "transformers", "nltk")

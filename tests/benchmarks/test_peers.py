@@ -134,6 +134,31 @@ def test_the_best_epoch_is_kept_and_the_last_to_go_on_from(
     assert [path.parent.name for path in sorted(tmp_path.glob("epoch-*/model"))] == ["epoch-3"]
 
 
+def test_a_run_goes_on_with_other_epochs_only_where_the_rate_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PEERS))
+    import train
+
+    def options(name: str, epochs: int) -> argparse.Namespace:
+        facts = {"encoder": None, "limit": None, "treebank": "herons", "seed": 1}
+        return argparse.Namespace(name=name, epochs=epochs, **facts)
+
+    def began(name: str, status: str) -> None:
+        settings = {**train.recipes()[name], "epochs": 5}
+        recipe = {"name": name, "peer": settings, "encoder": None, "limit": None}
+        record = {"recipe": {**recipe, "treebank": "herons"}, "seed": 1, "status": status}
+        (tmp_path / "run.json").write_text(json.dumps(record))
+
+    began("supar", "running")
+    assert train.start(options("supar", 3), tmp_path)["recipe"]["peer"]["epochs"] == 3
+    for name, status in (("supar", "done"), ("benepar", "running")):
+        began(name, status)
+        assert train.start(options(name, 5), tmp_path)["status"] == status
+        with pytest.raises(SystemExit, match="same settings"):
+            train.start(options(name, 3), tmp_path)
+
+
 def test_models_that_can_be_trained_have_a_peer_and_a_search() -> None:
     sys.path.insert(0, str(PEERS))
     try:
