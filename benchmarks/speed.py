@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from sections import SECTIONS, Setting
-from turns import HERE, contestants, places, run
+from turns import HERE, baseline, contestants, places, run
 
 OUTPUT = HERE / "results" / "speed.json"
 
@@ -108,7 +108,7 @@ def main() -> None:
     results |= {
         "machine": run.machine(),
         "quick": options.quick,
-        "baseline": "supar",
+        "baseline": baseline(peers),
         "models": {
             **results.get("models", {}),
             **{name: model_facts(path) for name, path in models.items()},
