@@ -7,8 +7,8 @@
 Runs in cleft's own environment, after prepare.py and install.py; the peer
 learns in its own (training.py), a process for each epoch. What was done is
 kept: the same command goes on after the last whole epoch. recipes.toml has the
-settings; where the rate does not depend on the number of epochs, it may be another one
-then. All trees are scored by cleft's EVALB.
+settings. With an exponential schedule `--epochs` may differ when a run goes on. All
+trees are scored by cleft's EVALB.
 
 The directory, `~/cleft-runs/peers/NAME` unless named (`NAME-TREEBANK` where the
 treebank is not wsj-sample), has the best epoch's
