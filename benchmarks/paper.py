@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from records import NONE, Run, name, number, sets
+from records import NONE, Run, Speed, name, number, sets
 from report import table
 
 from cleft.metrics.significance import bootstrap, compare
@@ -30,8 +30,9 @@ Parsers trained on one treebank alone, on its test set, by our EVALB (COLLINS) o
 each was chosen on dev. *95 %*: bootstrap over sentences. *Ours − it*: in a peer's row, the \
 difference to ours, that with the same encoder that has the best dev F1, more or less what chance \
 makes, and its p-value (approximate randomisation, two-sided). Speeds were taken in turns in one \
-run, each parser at its best setting; × is to SuPar with the same encoder. *Hours* are of \
-training on one thread; the peers' are processor time, ours of a shared machine. \
+run, each parser at its best setting; × is to SuPar with the same encoder, the median of rounds; \
+a speed that is of another run than SuPar's own has that of SuPar in its run beside it. *Hours* \
+are of training on one thread; the peers' are processor time, ours of a shared machine. \
 [peers](../benchmarks/peers/README.md) says how they were trained.
 """
 DISCOURSE = """\
@@ -79,7 +80,7 @@ def _peer(run: Run) -> str | None:
     return str(run["recipe"]["name"]).partition("-")[0] if is_peer(run) else None
 
 
-def paper_blocks(runs: Sequence[Run], speeds: Mapping[str, float] | None = None) -> list[str]:
+def paper_blocks(runs: Sequence[Run], speeds: Mapping[str, Speed] | None = None) -> list[str]:
     """The section of the page; nothing where no run has a row."""
     found = [row for run in runs if "final" in run for row in _rows(run)]
     tables = []
@@ -143,11 +144,9 @@ COLUMNS = (
 )
 
 
-def _line(row: Row, rows: Sequence[Row], speeds: Mapping[str, float]) -> list[str]:
-    rate, base = _rate(row, speeds), next(
-        (_rate(one, speeds) for one in rows if one.peer == "supar" and one.encoder == row.encoder),
-        None,
-    )  # fmt: skip
+def _line(row: Row, rows: Sequence[Row], speeds: Mapping[str, Speed]) -> list[str]:
+    peers = [one for one in rows if one.peer == "supar" and one.encoder == row.encoder]
+    rate, ratio = _pace(_speed(row, speeds), _speed(peers[0], speeds) if peers else None)
     hours = row.run.get("processor_hours", row.run.get("hours"))
     return [
         row.encoder,
@@ -156,8 +155,8 @@ def _line(row: Row, rows: Sequence[Row], speeds: Mapping[str, float]) -> list[st
         *(number(row.scores.get(key)) for key in ("recall", "precision", "f1")),
         _interval(row),
         _difference(row, rows),
-        number(rate, 0),
-        number(rate / base, 2) if rate and base else NONE,
+        rate,
+        ratio,
         f"{row.run['parameters'] / 1e6:.1f} M",
         number(hours, 1),
     ]
@@ -182,8 +181,8 @@ def _difference(row: Row, rows: Sequence[Row]) -> str:
     return f"{found.difference:+.2f} ± {margin:.2f}, {chance} ({_name(best.run)})"
 
 
-def _rate(row: Row, speeds: Mapping[str, float]) -> float | None:
-    """Sentences a second, of a parser that was measured under the name of its recipe."""
+def _speed(row: Row, speeds: Mapping[str, Speed]) -> Speed | None:
+    """That of a parser that was measured under the name of its recipe."""
     recipe = row.run["recipe"]
     if any(text.startswith("network.") for text in recipe.get("settings", ())):
         return None
@@ -192,6 +191,17 @@ def _rate(row: Row, speeds: Mapping[str, float]) -> float | None:
         return None
     suffix = f", {row.search}" if row.search.startswith("beam") else ""
     return speeds.get(f"{recipe['name']}{suffix}")
+
+
+def _pace(speed: Speed | None, supar: Speed | None) -> tuple[str, str]:
+    """Sentences a second, and the ratio to SuPar with the same encoder."""
+    if speed is None:
+        return NONE, NONE
+    if supar is None or speed.baseline != supar.baseline:
+        return number(speed.rate, 0), NONE
+    same = speed.baseline_rate == supar.rate
+    beside = "" if same else f" (SuPar {number(speed.baseline_rate, 0)})"
+    return f"{number(speed.rate, 0)}{beside}", number(speed.ratio)
 
 
 DISCOURSE_COLUMNS = ("encoder", "recipe", "EDUs", "search", "Span", "Nuclearity", "Relation")

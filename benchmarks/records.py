@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, KeysView, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,24 +47,39 @@ def read_run(path: Path) -> Run:
     return run
 
 
-def read_speeds(paths: Iterable[str | Path]) -> dict[str, float]:
-    """Sentences a second by parser, of the runs of speed.py left as `speed*.json` in directories.
+@dataclass(frozen=True, kw_only=True)
+class Speed:
+    """How fast a parser was in its run of speed.py, beside that run's baseline."""
 
-    A parser that two runs have measured is an error: speeds of two runs cannot be told apart
-    in a table, nor held against each other.
+    rate: float
+    """Sentences a second."""
+    ratio: float
+    """Times the baseline's speed: the median of the ratios of all rounds."""
+    baseline: str
+    baseline_rate: float
+
+
+def read_speeds(paths: Iterable[str | Path]) -> dict[str, Speed]:
+    """Speeds by parser, of the runs of speed.py left as `speed*.json` in directories.
+
+    A baseline may be in several runs, its speed is that of the first; any other parser that two
+    runs have measured is an error: a table has one row for it.
     """
-    found: dict[str, float] = {}
+    found: dict[str, Speed] = {}
     for file in (file for path in paths for file in sorted(Path(path).glob("speed*.json"))):
-        batched = json.loads(files.read_text(file))["sections"]["batched"]["results"]
-        measured = {key: each for key, each in batched.items() if "sentences_per_second" in each}
-        for parser, result in measured.items():
-            if parser in found:
+        record = json.loads(files.read_text(file))
+        baseline, results = record["baseline"], record["sections"]["batched"]["results"]
+        for parser, ratio in results["ratios"].items():
+            if parser in found and parser != baseline:
                 raise InputError(
                     f"expected each parser in one run, found {parser!r} in a second",
                     where=str(file),
                     hint="measure it in one run, with those that it is held against",
                 )
-            found[parser] = float(result["sentences_per_second"])
+            rates = (results[name]["sentences_per_second"] for name in (parser, baseline))
+            rate, base = map(float, rates)
+            speed = Speed(rate=rate, ratio=ratio["median"], baseline=baseline, baseline_rate=base)
+            found.setdefault(parser, speed)
     return found
 
 

