@@ -20,6 +20,7 @@ settings.register_profile(
 settings.load_profile("default")
 
 SHARED = Path(__file__).parents[2] / "shared"
+FUZZ, TORTURE = (Path(__file__).parent / name for name in ("fuzz", "torture"))
 
 
 @pytest.fixture(scope="session")
@@ -40,12 +41,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that uses the treebanks, so that `make test-all` finds it.
 
     Coverage is that of examples written by hand, the same with and without treebanks: it doubles
-    the time of plain Python, and hundreds of random or real examples would wait for it longest.
+    the time of plain Python, and hundreds of random, hostile or real examples would wait for it
+    longest. Tests of size say so themselves (`no_cover`).
     """
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
-        if item.get_closest_marker("shared") or is_hypothesis_test(getattr(item, "obj", None)):
+        random = is_hypothesis_test(getattr(item, "obj", None))
+        if random or item.get_closest_marker("shared") or item.path.parent in (FUZZ, TORTURE):
             item.add_marker("no_cover")
 
 

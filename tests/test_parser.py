@@ -81,6 +81,7 @@ def test_odd_characters_are_parsed(kind):
     assert result.syntax.words() == odd
 
 
+@pytest.mark.no_cover
 def test_a_sentence_of_two_thousand_tokens_parses(parser):
     (long,) = parser.parse_tokens(sentences(2000), beam=2)
     assert len(long.syntax.words()) == 2000

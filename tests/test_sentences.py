@@ -153,6 +153,7 @@ def test_only_names_of_gum_and_gcdt_tell_a_genre(doc: str, genre: str | None) ->
     assert json.loads(line)["genre"] == genre
 
 
+@pytest.mark.no_cover
 def test_a_very_deep_sentence_is_extracted_and_formatted() -> None:
     edus = leaves(*["x"] * 5001)
     tree = edus[-1]

@@ -355,12 +355,14 @@ def test_the_page_joins_nuclei_as_the_library_does() -> None:
     ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("shape", [right_branching, flat])
 def test_drawings_grow_with_the_sentence_and_no_faster(shape: object) -> None:
     sizes = [len(svg(shape(count))) for count in (1000, 4000)]  # type: ignore[operator]
     assert sizes[1] < 4.6 * sizes[0]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "tree", [right_branching(5000), discourse_chain(5000, "NS"), discourse_chain(5000, "NN")]
 )

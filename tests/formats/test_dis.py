@@ -205,6 +205,7 @@ def test_a_file_of_marks_alone_is_refused(tmp_path: Path) -> None:
         read(tmp_path, "//TT_ERR\n")
 
 
+@pytest.mark.no_cover
 def test_a_very_deep_tree_is_written_and_read(tmp_path: Path) -> None:
     edus = leaves(*["x"] * 5001)
     tree = edus[-1]

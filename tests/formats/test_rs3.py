@@ -255,6 +255,7 @@ def test_no_segment_is_a_root_for_rstweb_refuses_one(tmp_path: Path) -> None:
     assert not lost
 
 
+@pytest.mark.no_cover
 def test_a_very_deep_tree_is_written_and_read(tmp_path: Path) -> None:
     edus = [DiscourseTree.leaf(make_edu("x", i)) for i in range(5001)]
     tree = edus[-1]

@@ -203,6 +203,7 @@ def deep(grow):
     return current
 
 
+@pytest.mark.no_cover
 def test_trees_5000_deep_are_scored():
     right, left = deep(lambda t, leaf: (leaf, t)), deep(lambda t, leaf: (t, leaf))
     assert score_syntax([right], [right], NEW).f1 == 100

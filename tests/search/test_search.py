@@ -298,6 +298,7 @@ def test_one_token_sentences_need_no_step(task: Task, options: dict[str, int]) -
     assert search(scorer, [], task) == []
 
 
+@pytest.mark.no_cover
 @TASKS
 @pytest.mark.parametrize("beam", [1, 20])
 def test_a_thousand_tokens(task: Task, beam: int) -> None:
