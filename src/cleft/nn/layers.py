@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cleft.nn.config import NetworkConfig
+from cleft.nn.recurrence import mixed_on_cpu, run_layer
 
 CLOSED = 1e4
 """What shuts or opens an LSTM gate for good: its logistic is exactly 0 or 1."""
@@ -52,8 +53,10 @@ def _run(
     x: Tensor, start: tuple[Tensor, Tensor], weights: list[Tensor], *, both: bool
 ) -> tuple[Tensor, Tensor]:
     """One LSTM layer over (batch, positions, size), one way or both: its states, its last cells."""
+    if mixed_on_cpu(x):
+        return run_layer(x, start, weights, both=both)
     # Where oneDNN has no LSTM for a precision, PyTorch raises an error instead of using its own.
-    single = x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    single = x.dtype == torch.float32
     switch: Any = torch.backends.mkldnn
     before = switch.enabled
     switch.enabled = before and single
