@@ -56,7 +56,7 @@ def _run(
     if mixed_on_cpu(x):
         return run_layer(x, start, weights, both=both)
     # Where oneDNN has no LSTM for a precision, PyTorch raises an error instead of using its own.
-    single = x.dtype == torch.float32
+    single = x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
     switch: Any = torch.backends.mkldnn
     before = switch.enabled
     switch.enabled = before and single
